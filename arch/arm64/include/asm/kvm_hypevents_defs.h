@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What EL2 and the host both make of asm/kvm_hypevents.h: the events' numbers,
+ * and the structure of each one's record.
+ */
+#ifndef __ARM64_KVM_HYPEVENTS_DEFS_H
+#define __ARM64_KVM_HYPEVENTS_DEFS_H
+
+#include <linux/types.h>
+
+/* hyp_enter: what brought the CPU to EL2 */
+#define HYP_ENTER_HVC		0	/* a hypercall of the host's */
+#define HYP_ENTER_SMC		1	/* an SMC of the host's, trapped */
+#define HYP_ENTER_PSCI		2	/* the CPU was turned on, or resumed */
+#define HYP_ENTER_ABORT		3	/* a stage-2 abort of the host's */
+#define HYP_ENTER_SYSREG	4	/* a system register access of the host's */
+#define HYP_ENTER_GUEST		5	/* a guest exit */
+#define HYP_ENTER_FIRMWARE	6	/* return from an SMC of EL2's own */
+#define HYP_ENTER_UNKNOWN	7
+
+#define show_hyp_enter_reason(reason)			\
+	__print_symbolic(reason,			\
+		{ HYP_ENTER_HVC,	"hvc" },	\
+		{ HYP_ENTER_SMC,	"smc" },	\
+		{ HYP_ENTER_PSCI,	"psci" },	\
+		{ HYP_ENTER_ABORT,	"abort" },	\
+		{ HYP_ENTER_SYSREG,	"sysreg" },	\
+		{ HYP_ENTER_GUEST,	"guest" },	\
+		{ HYP_ENTER_FIRMWARE,	"firmware" },	\
+		{ HYP_ENTER_UNKNOWN,	"unknown" })
+
+/* hyp_exit: where the CPU goes */
+#define HYP_EXIT_HOST		0
+#define HYP_EXIT_GUEST		1
+#define HYP_EXIT_FIRMWARE	2	/* an SMC of EL2's own */
+
+#define show_hyp_exit_reason(reason)			\
+	__print_symbolic(reason,			\
+		{ HYP_EXIT_HOST,	"host" },	\
+		{ HYP_EXIT_GUEST,	"guest" },	\
+		{ HYP_EXIT_FIRMWARE,	"firmware" })
+
+/**
+ * struct hyp_event_header - what each record begins with, struct trace_entry
+ * @type:	the event's id, as the host gave it
+ * @flags:	0: the host's contexts mean nothing at EL2
+ * @preempt_count: 0
+ * @pid:	0: EL2 does not know the host's tasks
+ */
+struct hyp_event_header {
+	u16	type;
+	u8	flags;
+	u8	preempt_count;
+	s32	pid;
+};
+
+#define HE_PROTO(args...)	args
+#define HE_STRUCT(fields...)	fields
+#define HE_ASSIGN(args...)	args
+
+/* Numbers count the catalogue's entries. */
+#define HE_PRINTK(fmt, args...)
+#define HYP_EVENT(name, proto, fields, assign, printk)	HYP_EVENT_##name,
+enum hyp_event_nr {
+#include <asm/kvm_hypevents.h>
+	NR_HYP_EVENTS
+};
+#undef HYP_EVENT
+
+/* Records are laid out by the compiler, the same on both sides. */
+#define he_field(type, name)	type name;
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	struct hyp_event_##name {			\
+		struct hyp_event_header header;		\
+		fields					\
+	};
+#include <asm/kvm_hypevents.h>
+#undef HYP_EVENT
+#undef he_field
+#undef HE_PRINTK
+
+#endif /* __ARM64_KVM_HYPEVENTS_DEFS_H */

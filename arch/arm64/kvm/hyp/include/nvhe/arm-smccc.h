@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * SMCs of EL2's own: to the firmware and back.
+ */
+#ifndef __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H
+#define __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H
+
+#include <linux/arm-smccc.h>
+
+#include <nvhe/trace.h>
+
+#define hyp_smccc_1_1_smc(...)				\
+do {							\
+	trace_hyp_exit(HYP_EXIT_FIRMWARE);		\
+	arm_smccc_1_1_smc(__VA_ARGS__);			\
+	trace_hyp_enter(HYP_ENTER_FIRMWARE);		\
+} while (0)
+
+#endif /* __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H */

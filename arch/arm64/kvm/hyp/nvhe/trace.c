@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracing at EL2: the rings' memory, and who may do what when
+ *
+ * Each CPU has a ring (trace_ring.c). Its pages and its meta page are shared
+ * by the host and pinned here; its entries are in pages that the host donates,
+ * so that under pKVM no link, offset or counter EL2 relies on is in memory the
+ * host can write. Under plain nVHE the host is trusted and maps it all.
+ *
+ * States of a ring
+ * ----------------
+ *
+ *	NONE --begin--> LOADING --end--> READY --pop--> UNLOADING --pop--> NONE
+ *	                   |                                ^
+ *	                   +--------------pop---------------+
+ *
+ * "begin" takes the meta page and the directory, add_leaf and add_page one
+ * page each, "pop" gives one page back in reverse order: however large the
+ * ring, no hypercall does more than a page's work.
+ *
+ * A CPU writes to its ring while @on is set. Only the CPU itself sets and
+ * clears that, in a hypercall: EL2 is not preempted, so no event is open on a
+ * CPU that runs one, and none will be begun once @on is clear. That is all the
+ * fast path needs: no lock, no atomic operation. A host that takes a CPU down
+ * and leaves @on set only keeps the ring from being unloaded.
+ *
+ * Locking and ordering
+ * --------------------
+ *
+ * hyp_trace_lock covers the state of all rings and all but the writer's part
+ * of struct trace_ring. It is held for one page's work, and taken before
+ * pKVM's own locks.
+ *
+ * (F) on: the CPU stores @on = false with release, after its last commit;
+ *     unloading, on another CPU, loads @on with acquire before it touches the
+ *     ring.
+ *
+ * Whatever comes from the host is in registers: read once by construction.
+ */
+#include <linux/errno.h>
+#include <linux/nospec.h>
+#include <linux/string.h>
+
+#include <asm/kvm_asm.h>
+#include <asm/kvm_hyp.h>
+#include <asm/kvm_mmu.h>
+
+#include <nvhe/clock.h>
+#include <nvhe/mem_protect.h>
+#include <nvhe/memory.h>
+#include <nvhe/spinlock.h>
+#include <nvhe/trace.h>
+#include <nvhe/trace_ring.h>
+
+enum hyp_trace_state {
+	HYP_TRACE_NONE,
+	HYP_TRACE_LOADING,
+	HYP_TRACE_READY,
+	HYP_TRACE_UNLOADING,
+};
+
+/**
+ * struct hyp_trace_cpu - tracing on one CPU
+ * @ring:	the ring
+ * @on:		the CPU writes to the ring
+ * @state:	what may be done with the ring; under hyp_trace_lock
+ */
+struct hyp_trace_cpu {
+	struct trace_ring	ring;
+	bool			on;
+	enum hyp_trace_state	state;
+};
+
+static DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
+static DEFINE_HYP_SPINLOCK(hyp_trace_lock);
+
+/* NULL for a CPU that the host made up. */
+static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
+{
+	if (cpu >= NR_CPUS)
+		return NULL;
+
+	cpu = array_index_nospec(cpu, NR_CPUS);
+	if (!kvm_arm_hyp_percpu_base[cpu])
+		return NULL;
+
+	return per_cpu_ptr(&hyp_trace_cpu, cpu);
+}
+
+static bool hyp_trace_pfn_valid(u64 pfn)
+{
+	return pfn < BIT(52 - PAGE_SHIFT);
+}
+
+static void *hyp_trace_pfn_to_virt(u64 pfn)
+{
+	return hyp_phys_to_virt(hyp_pfn_to_phys(pfn));
+}
+
+/*
+ * Pin a page the host shares. A page pinned before, by tracing or for a vCPU,
+ * is refused: there is no use for it, and its count must not overflow.
+ */
+static int hyp_trace_pin(u64 pfn, void **va)
+{
+	int ret;
+
+	if (!hyp_trace_pfn_valid(pfn))
+		return -EINVAL;
+
+	*va = hyp_trace_pfn_to_virt(pfn);
+	if (!is_protected_kvm_enabled())
+		return 0;
+
+	ret = hyp_pin_shared_mem(*va, *va + PAGE_SIZE);
+	if (ret)
+		return ret;
+
+	if (hyp_page_count(*va) == 1)
+		return 0;
+
+	hyp_unpin_shared_mem(*va, *va + PAGE_SIZE);
+	return -EBUSY;
+}
+
+static void hyp_trace_unpin(void *va)
+{
+	if (is_protected_kvm_enabled())
+		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
+}
+
+/* Take a page from the host for good, until hyp_trace_give(). */
+static int hyp_trace_take(u64 pfn, void **va)
+{
+	int ret = 0;
+
+	if (!hyp_trace_pfn_valid(pfn))
+		return -EINVAL;
+
+	if (is_protected_kvm_enabled())
+		ret = __pkvm_host_donate_hyp(pfn, 1);
+	if (ret)
+		return ret;
+
+	*va = hyp_trace_pfn_to_virt(pfn);
+	memset(*va, 0, PAGE_SIZE);
+	return 0;
+}
+
+static void hyp_trace_give(void *va)
+{
+	memset(va, 0, PAGE_SIZE);
+	if (is_protected_kvm_enabled())
+		WARN_ON(__pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1));
+}
+
+static int hyp_trace_begin_locked(struct hyp_trace_cpu *trace, u64 meta_pfn,
+				  u64 dir_pfn, u64 nr_pages)
+{
+	void *meta, *dir;
+	int ret;
+
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_NONE)
+		return -EBUSY;
+
+	ret = hyp_trace_pin(meta_pfn, &meta);
+	if (ret)
+		return ret;
+
+	ret = hyp_trace_take(dir_pfn, &dir);
+	if (ret)
+		goto err_unpin;
+
+	ret = trace_ring_init(&trace->ring, meta, dir, nr_pages);
+	if (ret)
+		goto err_give;
+
+	memset(meta, 0, PAGE_SIZE);
+	trace->state = HYP_TRACE_LOADING;
+	return 0;
+
+err_give:
+	hyp_trace_give(dir);
+err_unpin:
+	hyp_trace_unpin(meta);
+	return ret;
+}
+
+static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
+{
+	void *leaf;
+	int ret;
+
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_LOADING)
+		return -EBUSY;
+
+	ret = hyp_trace_take(pfn, &leaf);
+	if (ret)
+		return ret;
+
+	ret = trace_ring_add_leaf(&trace->ring, leaf);
+	if (ret)
+		hyp_trace_give(leaf);
+	return ret;
+}
+
+static int hyp_trace_add_page_locked(struct hyp_trace_cpu *trace, u64 pfn)
+{
+	void *page;
+	int ret;
+
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_LOADING)
+		return -EBUSY;
+
+	ret = hyp_trace_pin(pfn, &page);
+	if (ret)
+		return ret;
+
+	ret = trace_ring_add_page(&trace->ring, page);
+	if (ret)
+		hyp_trace_unpin(page);
+	return ret;
+}
+
+static int hyp_trace_end_locked(struct hyp_trace_cpu *trace)
+{
+	int ret;
+
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_LOADING)
+		return -EBUSY;
+
+	ret = trace_ring_start(&trace->ring);
+	if (!ret)
+		trace->state = HYP_TRACE_READY;
+	return ret;
+}
+
+static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
+{
+	struct trace_ring *ring = &trace->ring;
+	void *page;
+
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state == HYP_TRACE_NONE)
+		return 0;
+
+	if (smp_load_acquire(&trace->on))		/* (F) */
+		return -EBUSY;
+
+	trace->state = HYP_TRACE_UNLOADING;
+
+	page = trace_ring_pop_page(ring);
+	if (page) {
+		hyp_trace_unpin(page);
+		return 1;
+	}
+
+	page = trace_ring_pop_leaf(ring);
+	if (page) {
+		hyp_trace_give(page);
+		return 1;
+	}
+
+	hyp_trace_give(ring->dir);
+	hyp_trace_unpin(ring->meta);
+	trace->state = HYP_TRACE_NONE;
+	return 0;
+}
+
+static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
+{
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_READY)
+		return -ENODEV;
+
+	return trace_ring_swap_reader(&trace->ring);
+}
+
+static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
+{
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->state != HYP_TRACE_READY)
+		return -ENODEV;
+
+	/* Another CPU may be in the middle of an event. */
+	if (trace != this_cpu_ptr(&hyp_trace_cpu) &&
+	    smp_load_acquire(&trace->on))		/* (F) */
+		return -EBUSY;
+
+	trace_ring_reset(&trace->ring);
+	return 0;
+}
+
+/* Run @fn on the ring of @cpu, a number from the host, under the lock. */
+#define hyp_trace_locked(fn, cpu, args...)				\
+({									\
+	struct hyp_trace_cpu *__trace = hyp_trace_get_cpu(cpu);		\
+	int __ret = -EINVAL;						\
+									\
+	if (__trace) {							\
+		hyp_spin_lock(&hyp_trace_lock);				\
+		__ret = fn(__trace, ##args);				\
+		hyp_spin_unlock(&hyp_trace_lock);			\
+	}								\
+	__ret;								\
+})
+
+/**
+ * __hyp_trace_ring_begin - begin to load the ring of a CPU
+ * @cpu:	the CPU
+ * @meta_pfn:	a page shared by the host, for the meta page
+ * @dir_pfn:	a page of the host's to donate, for the directory
+ * @nr_pages:	pages the ring will have, the reader's included
+ *
+ * Context: hypercall, with arguments from the host, as all below.
+ * Return: 0; -EINVAL for an argument out of range; -EBUSY when the CPU has a
+ * ring or @meta_pfn is in use; -EPERM for a page that is not the host's to
+ * share or give.
+ */
+int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages)
+{
+	return hyp_trace_locked(hyp_trace_begin_locked, cpu, meta_pfn, dir_pfn, nr_pages);
+}
+
+/**
+ * __hyp_trace_ring_add_leaf - donate a page for a ring's entries
+ * @cpu:	the CPU
+ * @pfn:	the page
+ *
+ * Return: as __hyp_trace_ring_begin(); -EBUSY when the ring is not being
+ * loaded, -ENOSPC when it needs no more of them.
+ */
+int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn)
+{
+	return hyp_trace_locked(hyp_trace_add_leaf_locked, cpu, pfn);
+}
+
+/**
+ * __hyp_trace_ring_add_page - add a shared page to a ring
+ * @cpu:	the CPU
+ * @pfn:	the page; its id is the number of pages added before
+ *
+ * Return: as __hyp_trace_ring_add_leaf(); -ENOSPC also when the page's leaf is
+ * missing.
+ */
+int __hyp_trace_ring_add_page(u64 cpu, u64 pfn)
+{
+	return hyp_trace_locked(hyp_trace_add_page_locked, cpu, pfn);
+}
+
+/**
+ * __hyp_trace_ring_end - end loading the ring of a CPU
+ * @cpu:	the CPU
+ *
+ * Return: 0; -EINVAL for a @cpu out of range or when pages are missing; -EBUSY
+ * when the ring is not being loaded.
+ */
+int __hyp_trace_ring_end(u64 cpu)
+{
+	return hyp_trace_locked(hyp_trace_end_locked, cpu);
+}
+
+/**
+ * __hyp_trace_ring_pop - give one page of a ring back
+ * @cpu:	the CPU
+ *
+ * Return: 1 when there are more, 0 when the CPU has no ring (any more);
+ * -EINVAL for a @cpu out of range; -EBUSY while the CPU writes to it.
+ */
+int __hyp_trace_ring_pop(u64 cpu)
+{
+	return hyp_trace_locked(hyp_trace_pop_locked, cpu);
+}
+
+/**
+ * __hyp_trace_enable - have this CPU write to its ring, or stop
+ * @enable:	which of the two
+ *
+ * Return: 0, or -ENODEV when the CPU has no ring to write to.
+ */
+int __hyp_trace_enable(bool enable)
+{
+	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+	int ret = 0;
+
+	hyp_spin_lock(&hyp_trace_lock);
+	if (!enable)
+		smp_store_release(&trace->on, false);	/* (F) */
+	else if (trace->state == HYP_TRACE_READY)
+		WRITE_ONCE(trace->on, true);
+	else
+		ret = -ENODEV;
+	hyp_spin_unlock(&hyp_trace_lock);
+
+	return ret;
+}
+
+/**
+ * __hyp_trace_swap_reader - exchange the reader's page of a CPU
+ * @cpu:	the CPU
+ *
+ * Return: as trace_ring_swap_reader(); -EINVAL for a @cpu out of range,
+ * -ENODEV when it has no ring.
+ */
+int __hyp_trace_swap_reader(u64 cpu)
+{
+	return hyp_trace_locked(hyp_trace_swap_reader_locked, cpu);
+}
+
+/**
+ * __hyp_trace_reset - forget the events of a CPU
+ * @cpu:	this CPU, or one that does not write
+ *
+ * Return: 0; -EINVAL for a @cpu out of range, -ENODEV when it has no ring,
+ * -EBUSY when it is another one that writes.
+ */
+int __hyp_trace_reset(u64 cpu)
+{
+	return hyp_trace_locked(hyp_trace_reset_locked, cpu);
+}
+
+/**
+ * hyp_trace_reserve - begin an event on this CPU
+ * @size:	bytes of the record
+ *
+ * Return: the record, for hyp_trace_commit(); NULL when the CPU does not trace.
+ */
+void *hyp_trace_reserve(unsigned int size)
+{
+	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+
+	if (!trace->on)
+		return NULL;
+
+	return trace_ring_reserve(&trace->ring, size, hyp_trace_clock());
+}
+
+/**
+ * hyp_trace_commit - end the event on this CPU
+ */
+void hyp_trace_commit(void)
+{
+	trace_ring_commit(&this_cpu_ptr(&hyp_trace_cpu)->ring);
+}

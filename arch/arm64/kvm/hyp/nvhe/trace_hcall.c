@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hypercalls of tracing: from the host's registers to trace.c, clock.c and
+ * events.c, and back.
+ */
+#include <asm/kvm_asm.h>
+#include <asm/kvm_hyp.h>
+
+#include <nvhe/clock.h>
+#include <nvhe/trace.h>
+#include <nvhe/trap_handler.h>
+
+void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+	DECLARE_REG(u64, meta_pfn, host_ctxt, 2);
+	DECLARE_REG(u64, dir_pfn, host_ctxt, 3);
+	DECLARE_REG(u64, nr_pages, host_ctxt, 4);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_begin(cpu, meta_pfn, dir_pfn, nr_pages);
+}
+
+void handle___hyp_trace_ring_add_leaf(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+	DECLARE_REG(u64, pfn, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_leaf(cpu, pfn);
+}
+
+void handle___hyp_trace_ring_add_page(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+	DECLARE_REG(u64, pfn, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_page(cpu, pfn);
+}
+
+void handle___hyp_trace_ring_end(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_end(cpu);
+}
+
+void handle___hyp_trace_ring_pop(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_pop(cpu);
+}
+
+void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(bool, enable, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_enable(enable);
+}
+
+void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_swap_reader(cpu);
+}
+
+void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_reset(cpu);
+}
+
+void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, nr, host_ctxt, 1);
+	DECLARE_REG(u64, id, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_set_event(nr, id);
+}
+
+void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, mult, host_ctxt, 1);
+	DECLARE_REG(u64, shift, host_ctxt, 2);
+	DECLARE_REG(u64, epoch_ns, host_ctxt, 3);
+	DECLARE_REG(u64, epoch_cycles, host_ctxt, 4);
+
+	cpu_reg(host_ctxt, 1) = hyp_trace_clock_set(mult, shift, epoch_ns, epoch_cycles);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * trace_pipe: the hypervisor's events as text, each to one reader once
+ *
+ * The file of all CPUs merges their events by time; that of one CPU has its
+ * own. What waits, and when reading ends, is as in the host's trace_pipe.
+ *
+ * Locking: iter->mutex keeps the readers of one descriptor apart, and
+ * hyp_trace_read_lock those of all, from looking for the next event until it
+ * is consumed. Nobody waits for events with either.
+ */
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/trace_seq.h>
+
+#include "hyp_trace.h"
+
+/**
+ * struct hyp_trace_pipe - an open file
+ * @iter:	the line being printed; @iter.cpu_file is whose events, @iter.pos
+ *		is not 0 once something was read
+ * @buffer:	where from
+ */
+struct hyp_trace_pipe {
+	struct trace_iterator	iter;
+	struct trace_buffer	*buffer;
+};
+
+static bool hyp_trace_pipe_empty(struct hyp_trace_pipe *pipe)
+{
+	int cpu = pipe->iter.cpu_file;
+
+	if (cpu == RING_BUFFER_ALL_CPUS)
+		return ring_buffer_empty(pipe->buffer);
+	return ring_buffer_empty_cpu(pipe->buffer, cpu);
+}
+
+static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
+{
+	return !hyp_trace_is_on() && pipe->iter.pos;
+}
+
+/* Let the event at @cpu be the next one if it is earlier than what is. */
+static void hyp_trace_pipe_peek(struct hyp_trace_pipe *pipe, int cpu)
+{
+	struct trace_iterator *iter = &pipe->iter;
+	struct ring_buffer_event *event;
+	unsigned long lost = 0;
+	u64 ts;
+
+	event = ring_buffer_peek(pipe->buffer, cpu, &ts, &lost);
+	if (!event || (iter->ent && ts >= iter->ts))
+		return;
+
+	iter->ent = ring_buffer_event_data(event);
+	iter->ent_size = ring_buffer_event_length(event);
+	iter->lost_events = lost;
+	iter->cpu = cpu;
+	iter->ts = ts;
+}
+
+static bool hyp_trace_pipe_next(struct hyp_trace_pipe *pipe)
+{
+	int cpu = pipe->iter.cpu_file;
+
+	lockdep_assert_held(&hyp_trace_read_lock);
+
+	pipe->iter.ent = NULL;
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		hyp_trace_pipe_peek(pipe, cpu);
+	} else {
+		for_each_possible_cpu(cpu)
+			hyp_trace_pipe_peek(pipe, cpu);
+	}
+
+	return pipe->iter.ent;
+}
+
+/* Print events into the sequence until it has @cnt bytes or nothing is left. */
+static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
+{
+	struct trace_seq *s = &pipe->iter.seq;
+
+	guard(mutex)(&hyp_trace_read_lock);
+	while (trace_seq_used(s) < cnt && hyp_trace_pipe_next(pipe)) {
+		unsigned int len = s->seq.len;
+
+		if (hyp_event_print(&pipe->iter) == TRACE_TYPE_PARTIAL_LINE) {
+			s->seq.len = len;
+			s->full = 0;
+			/* The line comes next time, unless it never fits. */
+			if (len)
+				return;
+			trace_seq_puts(s, "[LINE TOO BIG]\n");
+		}
+
+		ring_buffer_consume(pipe->buffer, pipe->iter.cpu, NULL, NULL);
+		pipe->iter.pos++;
+	}
+}
+
+static bool hyp_trace_pipe_wait_cond(void *data)
+{
+	return hyp_trace_pipe_at_end(data);
+}
+
+/* Wait, without @iter.mutex. 0 when there may be events, or at the end. */
+static int hyp_trace_pipe_wait(struct hyp_trace_pipe *pipe)
+{
+	int ret;
+
+	mutex_unlock(&pipe->iter.mutex);
+	ret = ring_buffer_wait(pipe->buffer, pipe->iter.cpu_file, 0,
+			       hyp_trace_pipe_wait_cond, pipe);
+	mutex_lock(&pipe->iter.mutex);
+
+	return ret;
+}
+
+static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	struct hyp_trace_pipe *pipe = file->private_data;
+	struct trace_seq *s = &pipe->iter.seq;
+	ssize_t ret;
+
+	guard(mutex)(&pipe->iter.mutex);
+
+	/* -EBUSY: nothing is left from last time, or nothing was printed. */
+	while ((ret = trace_seq_to_user(s, ubuf, cnt)) == -EBUSY) {
+		trace_seq_init(s);
+
+		if (!hyp_trace_pipe_empty(pipe)) {
+			hyp_trace_pipe_fill(pipe, min_t(size_t, cnt, TRACE_SEQ_BUFFER_SIZE - 1));
+			cond_resched();
+			if (trace_seq_used(s))
+				continue;
+		}
+
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		if (hyp_trace_pipe_at_end(pipe))
+			return 0;
+
+		ret = hyp_trace_pipe_wait(pipe);
+		if (ret)
+			return ret;
+	}
+
+	return ret;
+}
+
+static __poll_t hyp_trace_pipe_poll(struct file *file, poll_table *pt)
+{
+	struct hyp_trace_pipe *pipe = file->private_data;
+
+	return ring_buffer_poll_wait(pipe->buffer, pipe->iter.cpu_file, file, pt, 0);
+}
+
+/* The inode holds the CPU's number plus one; 0 is for all of them. */
+static int hyp_trace_pipe_cpu(struct inode *inode)
+{
+	return (long)inode->i_private - 1;
+}
+
+static int hyp_trace_pipe_open(struct inode *inode, struct file *file)
+{
+	struct hyp_trace_pipe *pipe;
+	int ret;
+
+	ret = hyp_trace_open(inode, file);
+	if (ret)
+		return ret;
+
+	pipe = kzalloc(sizeof(*pipe), GFP_KERNEL_ACCOUNT);
+	if (!pipe)
+		return -ENOMEM;
+
+	pipe->buffer = hyp_trace_get_reader();
+	if (IS_ERR(pipe->buffer)) {
+		ret = PTR_ERR(pipe->buffer);
+		kfree(pipe);
+		return ret;
+	}
+
+	mutex_init(&pipe->iter.mutex);
+	trace_seq_init(&pipe->iter.seq);
+	pipe->iter.cpu_file = hyp_trace_pipe_cpu(inode);
+	file->private_data = pipe;
+	return nonseekable_open(inode, file);
+}
+
+static int hyp_trace_pipe_release(struct inode *inode, struct file *file)
+{
+	struct hyp_trace_pipe *pipe = file->private_data;
+
+	mutex_destroy(&pipe->iter.mutex);
+	kfree(pipe);
+	hyp_trace_put_reader();
+	return 0;
+}
+
+const struct file_operations hyp_trace_pipe_fops = {
+	.open		= hyp_trace_pipe_open,
+	.read		= hyp_trace_pipe_read,
+	.poll		= hyp_trace_pipe_poll,
+	.release	= hyp_trace_pipe_release,
+};

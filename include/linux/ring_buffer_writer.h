@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring buffer whose writer is not this kernel.
+ *
+ * A foreign writer (a hypervisor, say) fills rings of pages that it shares
+ * with the kernel, one ring per CPU, in the format of the kernel's own ring
+ * buffer. This header holds what the two have in common: the layout of a
+ * page, of an event's header and of the meta page, all free of other kernel
+ * headers so that the writer's source builds anywhere; and, for the reading
+ * kernel, the description of a writer and what makes a trace buffer of it.
+ */
+#ifndef _LINUX_RING_BUFFER_WRITER_H
+#define _LINUX_RING_BUFFER_WRITER_H
+
+#include <linux/types.h>
+
+#include <uapi/linux/trace_mmap.h>
+
+/**
+ * struct ring_buffer_writer_page - a page of events, struct buffer_data_page
+ * @time_stamp:	of the first event on the page, ns
+ * @commit:	bytes of @data that hold finished events; stored with release
+ *		by the writer, loaded with acquire by the reader
+ * @data:	the events, each aligned to 4 bytes
+ */
+struct ring_buffer_writer_page {
+	u64		time_stamp;
+	unsigned long	commit;
+	u8		data[];
+};
+
+/* An event's header is one word: a type or short length, and a time delta. */
+#define RB_WRITER_TYPE_BITS	5
+#define RB_WRITER_TS_SHIFT	27
+#define RB_WRITER_TS_MASK	((1ULL << RB_WRITER_TS_SHIFT) - 1)
+#define RB_WRITER_TIME_EXTEND	30	/* RINGBUF_TYPE_TIME_EXTEND */
+#define RB_WRITER_MAX_SHORT	(28 * 4)	/* RINGBUF_TYPE_DATA_TYPE_LEN_MAX */
+
+/**
+ * rb_writer_header - the header word of an event, struct ring_buffer_event
+ * @type:	RB_WRITER_TIME_EXTEND; or the length of the event's data in
+ *		words, 0 when the next word holds it in bytes
+ * @delta:	ns since the event before, below 1 << RB_WRITER_TS_SHIFT
+ */
+static inline u32 rb_writer_header(u32 type, u32 delta)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return type | delta << RB_WRITER_TYPE_BITS;
+#else
+	return type << RB_WRITER_TS_SHIFT | delta;
+#endif
+}
+
+/**
+ * struct ring_buffer_writer_meta - what a writer tells of itself
+ * @meta:	what user space knows of a ring; the writer fills in the sizes,
+ *		@meta.entries and @meta.overrun (events written, events
+ *		overwritten before they were read), @meta.reader.id and
+ *		@meta.reader.lost_events (at the last swap)
+ * @tail:	position of the page being written; positions count the pages
+ *		that the writer has begun, from 0
+ * @reader:	position of the reader's page; meaningless before the first swap
+ * @dropped:	events the writer could not take
+ *
+ * One page, written by the writer alone.
+ */
+struct ring_buffer_writer_meta {
+	struct trace_buffer_meta	meta;
+	u64				tail;
+	u64				reader;
+	u64				dropped;
+};
+
+/* A ring needs a page to read, a page to write and one to go to. */
+#define RB_WRITER_MIN_PAGES	3
+
+struct ring_buffer_writer;
+struct trace_buffer;
+struct cpumask;
+
+/**
+ * struct ring_buffer_writer_cpu - the ring of one CPU
+ * @meta:	its meta page
+ * @pages:	its pages, by id; the last one is the reader's at first
+ * @nr_pages:	how many, RB_WRITER_MIN_PAGES or more
+ */
+struct ring_buffer_writer_cpu {
+	struct ring_buffer_writer_meta	*meta;
+	void				**pages;
+	unsigned int			nr_pages;
+};
+
+/**
+ * struct ring_buffer_writer_ops - what a reader asks of the writer
+ * @swap_reader: give back the reader's page of @cpu, which is wholly read,
+ *		and take the oldest unread one. Called with the CPU's reader
+ *		lock held and interrupts off. Returns the id of the new
+ *		reader's page; -ENODATA when there is none; -EAGAIN when the
+ *		writer was too quick.
+ * @reset:	forget all events of @cpu and zero its counters; same context.
+ *		Called on @cpu itself, or on any CPU while @cpu is offline.
+ *		Returns 0 or a negative errno.
+ */
+struct ring_buffer_writer_ops {
+	int (*swap_reader)(struct ring_buffer_writer *writer, int cpu);
+	int (*reset)(struct ring_buffer_writer *writer, int cpu);
+};
+
+/**
+ * struct ring_buffer_writer - a foreign writer
+ * @ops:	what it can be asked to do
+ * @cpumask:	the CPUs that have a ring
+ * @cpus:	their rings, by CPU; nr_cpu_ids of them
+ *
+ * Must stay as it is until ring_buffer_reader_free().
+ */
+struct ring_buffer_writer {
+	const struct ring_buffer_writer_ops	*ops;
+	const struct cpumask			*cpumask;
+	struct ring_buffer_writer_cpu		*cpus;
+};
+
+struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer);
+void ring_buffer_reader_free(struct trace_buffer *buffer);
+int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
+void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
+
+#endif /* _LINUX_RING_BUFFER_WRITER_H */

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading a ring buffer that somebody else writes
+ *
+ * Included at the end of ring_buffer.c, whose structures it fills in. What
+ * differs from a buffer the kernel writes itself:
+ *
+ * - The pages are the writer's; here are only the struct buffer_page that
+ *   describe them, found by page id. They are on no list.
+ * - Pages have positions, counted by the writer. The meta page tells that of
+ *   the page being written (tail); a page at an earlier position is complete.
+ * - The reader's page is exchanged for the oldest one by asking the writer.
+ * - The counters come from the meta page, by ring_buffer_poll_writer(); being
+ *   polled is also how readers that wait are woken.
+ *
+ * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever;
+ * it covers all of struct rb_reader.
+ *
+ * Ordering, with arch/arm64/kvm/hyp/nvhe/trace_ring.c for the writer's half:
+ *
+ * (A) page->commit is loaded with acquire before the events it covers.
+ * (B) meta->tail is loaded with acquire before page->commit: when tail is not
+ *     the reader's position, that commit is final.
+ * (D) the page was read before ops->swap_reader() gives it back; the call
+ *     orders that, being an exception to a higher level and back.
+ */
+#include <linux/ring_buffer_writer.h>
+
+static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
+	      offsetof(struct buffer_data_page, commit));
+static_assert(offsetof(struct ring_buffer_writer_page, data) ==
+	      offsetof(struct buffer_data_page, data));
+static_assert(RB_WRITER_TS_SHIFT == TS_SHIFT);
+static_assert(RB_WRITER_TIME_EXTEND == (int)RINGBUF_TYPE_TIME_EXTEND);
+static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
+
+/* The reader's page before the first swap: at no position. */
+#define RB_READER_NOWHERE	U64_MAX
+
+/**
+ * struct rb_reader - reading the ring of one CPU
+ * @writer:	whom to ask
+ * @meta:	its meta page
+ * @pos:	position of the reader's page
+ * @nr_pages:	pages of the ring, the reader's included
+ * @pages:	the pages by id
+ */
+struct rb_reader {
+	struct ring_buffer_writer		*writer;
+	struct ring_buffer_writer_meta		*meta;
+	u64					pos;
+	unsigned int				nr_pages;
+	struct buffer_page			*pages[] __counted_by(nr_pages);
+};
+
+/* Bytes of events on @page; never more than there is room for. */
+static unsigned int rb_writer_commit(struct buffer_page *bpage)
+{
+	unsigned long *commit = (unsigned long *)&bpage->page->commit;
+
+	return min_t(unsigned long, smp_load_acquire(commit), /* (A) */
+		     rb_page_capacity(bpage));
+}
+
+static unsigned long rb_writer_unread(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct trace_buffer_meta *meta = &cpu_buffer->reader->meta->meta;
+	unsigned long overrun = READ_ONCE(meta->overrun);
+
+	return READ_ONCE(meta->entries) - overrun - cpu_buffer->read;
+}
+
+static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return !rb_writer_unread(cpu_buffer);
+}
+
+/* Ask for the oldest page. False when there is none, or none yet. */
+static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page *page;
+	int id;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	id = reader->writer->ops->swap_reader(reader->writer, cpu_buffer->cpu);
+	if (id < 0 || RB_WARN_ON(cpu_buffer, id >= reader->nr_pages))
+		return false;
+
+	page = reader->pages[id];
+	if (RB_WARN_ON(cpu_buffer, page == cpu_buffer->reader_page))
+		return false;
+
+	page->read = 0;
+	cpu_buffer->reader_page = page;
+	cpu_buffer->lost_events += READ_ONCE(reader->meta->meta.reader.lost_events);
+	reader->pos = READ_ONCE(reader->meta->reader);
+	return true;
+}
+
+/* rb_get_reader_page(): the page to read next, NULL when all is read. */
+static struct buffer_page *
+rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page *page = cpu_buffer->reader_page;
+	u64 tail = smp_load_acquire(&reader->meta->tail); /* (B) */
+
+	if (page->read >= rb_writer_commit(page)) {
+		if (tail == reader->pos || rb_writer_empty(cpu_buffer))
+			return NULL;
+		if (!rb_writer_swap(cpu_buffer))
+			return NULL;
+		page = cpu_buffer->reader_page;
+		if (!rb_writer_commit(page))
+			return NULL;
+	}
+
+	if (!page->read)
+		cpu_buffer->read_stamp = READ_ONCE(page->page->time_stamp);
+
+	return page;
+}
+
+static struct buffer_page *rb_reader_alloc_page(struct ring_buffer_per_cpu *cpu_buffer,
+						void *data, u32 id)
+{
+	struct buffer_page *bpage;
+
+	bpage = kzalloc_node(ALIGN(sizeof(*bpage), cache_line_size()),
+			     GFP_KERNEL, cpu_to_node(cpu_buffer->cpu));
+	if (!bpage)
+		return NULL;
+
+	INIT_LIST_HEAD(&bpage->list);
+	bpage->page = data;
+	bpage->id = id;
+	bpage->range = 1;	/* not ours to free */
+	return bpage;
+}
+
+static int rb_reader_alloc_pages(struct ring_buffer_per_cpu *cpu_buffer,
+				 struct ring_buffer_writer_cpu *desc)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page *bpage;
+	unsigned int id;
+
+	for (id = 0; id < desc->nr_pages; id++) {
+		bpage = rb_reader_alloc_page(cpu_buffer, desc->pages[id], id);
+		if (!bpage)
+			return -ENOMEM;
+
+		reader->pages[id] = bpage;
+		cond_resched();
+	}
+
+	cpu_buffer->nr_pages = desc->nr_pages - 1;
+	cpu_buffer->reader_page = reader->pages[desc->nr_pages - 1];
+	return 0;
+}
+
+static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	unsigned int id;
+
+	irq_work_sync(&cpu_buffer->irq_work.work);
+	for (id = 0; id < reader->nr_pages; id++)
+		kfree(reader->pages[id]);
+	kvfree(reader);
+	kfree(cpu_buffer);
+}
+
+static void rb_reader_init_cpu(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	raw_spin_lock_init(&cpu_buffer->reader_lock);
+	lockdep_set_class(&cpu_buffer->reader_lock, cpu_buffer->buffer->reader_lock_key);
+	cpu_buffer->lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
+	init_irq_work(&cpu_buffer->irq_work.work, rb_wake_up_waiters);
+	init_waitqueue_head(&cpu_buffer->irq_work.waiters);
+	init_waitqueue_head(&cpu_buffer->irq_work.full_waiters);
+	INIT_LIST_HEAD(&cpu_buffer->new_pages);
+	mutex_init(&cpu_buffer->mapping_lock);
+	/* Neither written to nor resized by the kernel. */
+	atomic_set(&cpu_buffer->record_disabled, 1);
+	atomic_set(&cpu_buffer->resize_disabled, 1);
+}
+
+static struct ring_buffer_per_cpu *
+rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer, int cpu)
+{
+	struct ring_buffer_writer_cpu *desc = &writer->cpus[cpu];
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_reader *reader;
+
+	cpu_buffer = kzalloc_node(ALIGN(sizeof(*cpu_buffer), cache_line_size()),
+				  GFP_KERNEL, cpu_to_node(cpu));
+	if (!cpu_buffer)
+		return NULL;
+
+	reader = kvzalloc(struct_size(reader, pages, desc->nr_pages), GFP_KERNEL);
+	if (!reader) {
+		kfree(cpu_buffer);
+		return NULL;
+	}
+
+	reader->writer = writer;
+	reader->meta = desc->meta;
+	reader->pos = RB_READER_NOWHERE;
+	reader->nr_pages = desc->nr_pages;
+
+	cpu_buffer->cpu = cpu;
+	cpu_buffer->buffer = buffer;
+	cpu_buffer->reader = reader;
+	rb_reader_init_cpu(cpu_buffer);
+
+	if (rb_reader_alloc_pages(cpu_buffer, desc)) {
+		rb_reader_free_cpu(cpu_buffer);
+		return NULL;
+	}
+
+	return cpu_buffer;
+}
+
+/**
+ * ring_buffer_reader_free - undo ring_buffer_reader()
+ * @buffer:	the buffer, that nobody uses any more
+ *
+ * The writer's pages are left alone.
+ *
+ * Context: process context.
+ */
+void ring_buffer_reader_free(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	if (!buffer)
+		return;
+
+	irq_work_sync(&buffer->irq_work.work);
+	for_each_buffer_cpu(buffer, cpu)
+		rb_reader_free_cpu(buffer->buffers[cpu]);
+
+	kfree(buffer->buffers);
+	free_cpumask_var(buffer->cpumask);
+	kfree(buffer);
+}
+
+static struct trace_buffer *rb_reader_alloc_buffer(void)
+{
+	static struct lock_class_key reader_lock_key;
+	struct trace_buffer *buffer;
+
+	buffer = kzalloc(ALIGN(sizeof(*buffer), cache_line_size()), GFP_KERNEL);
+	if (!buffer)
+		return NULL;
+
+	mutex_init(&buffer->mutex);
+	init_irq_work(&buffer->irq_work.work, rb_wake_up_waiters);
+	init_waitqueue_head(&buffer->irq_work.waiters);
+	buffer->flags = RB_FL_OVERWRITE;
+	buffer->reader_lock_key = &reader_lock_key;
+	buffer->clock = ktime_get_boot_fast_ns;
+	buffer->max_data_size = rb_subbuf_capacity(buffer) - (sizeof(u32) * 2);
+	atomic_set(&buffer->record_disabled, 1);
+
+	buffer->buffers = kcalloc(nr_cpu_ids, sizeof(*buffer->buffers), GFP_KERNEL);
+	if (!buffer->buffers || !zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
+		kfree(buffer->buffers);
+		kfree(buffer);
+		return NULL;
+	}
+
+	return buffer;
+}
+
+/**
+ * ring_buffer_reader - make a read-only trace buffer of what a writer writes
+ * @writer:	the writer; its rings are set up
+ *
+ * The buffer takes ring_buffer_peek(), ring_buffer_consume(), the ways to wait
+ * and those to ask for counters. Nothing can be written to it, and it can't be
+ * resized.
+ *
+ * Context: process context, may sleep.
+ * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
+ * for a ring that is too short, or of -ENOMEM.
+ */
+struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
+{
+	struct trace_buffer *buffer = rb_reader_alloc_buffer();
+	int cpu;
+
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
+
+	for_each_cpu(cpu, writer->cpumask) {
+		if (writer->cpus[cpu].nr_pages < RB_WRITER_MIN_PAGES) {
+			ring_buffer_reader_free(buffer);
+			return ERR_PTR(-EINVAL);
+		}
+
+		buffer->buffers[cpu] = rb_reader_alloc_cpu(buffer, writer, cpu);
+		if (!buffer->buffers[cpu]) {
+			ring_buffer_reader_free(buffer);
+			return ERR_PTR(-ENOMEM);
+		}
+		cpumask_set_cpu(cpu, buffer->cpumask);
+	}
+
+	return buffer;
+}
+
+static void rb_reader_forget(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	cpu_buffer->reader_page->read = rb_writer_commit(cpu_buffer->reader_page);
+	cpu_buffer->read = 0;
+	cpu_buffer->read_bytes = 0;
+	cpu_buffer->lost_events = 0;
+	local_set(&cpu_buffer->entries, 0);
+	local_set(&cpu_buffer->overrun, 0);
+	local_set(&cpu_buffer->dropped_events, 0);
+}
+
+/**
+ * ring_buffer_reader_reset - forget all events of a CPU
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	the CPU
+ *
+ * Context: on @cpu itself, or anywhere while @cpu is offline; any context but
+ * NMI.
+ * Return: 0, -EINVAL when @buffer has no ring for @cpu, or what the writer
+ * refused with: then nothing has changed.
+ */
+int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct ring_buffer_writer *writer;
+	int ret;
+
+	if (!cpumask_test_cpu(cpu, buffer->cpumask))
+		return -EINVAL;
+
+	cpu_buffer = buffer->buffers[cpu];
+	writer = cpu_buffer->reader->writer;
+
+	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	ret = writer->ops->reset(writer, cpu);
+	if (!ret)
+		rb_reader_forget(cpu_buffer);
+
+	return ret;
+}
+
+static void rb_poll_writer(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct ring_buffer_writer_meta *meta = cpu_buffer->reader->meta;
+
+	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	local_set(&cpu_buffer->overrun, READ_ONCE(meta->meta.overrun));
+	local_set(&cpu_buffer->entries, READ_ONCE(meta->meta.entries));
+	local_set(&cpu_buffer->dropped_events, READ_ONCE(meta->dropped));
+}
+
+/**
+ * ring_buffer_poll_writer - bring a buffer up to date with its writer
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Takes over the writer's counters, and wakes readers when there is something
+ * to read. The writer can't do that itself: somebody must call this now and
+ * then while readers wait.
+ *
+ * Context: any but NMI.
+ */
+void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
+{
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		for_each_buffer_cpu(buffer, cpu)
+			ring_buffer_poll_writer(buffer, cpu);
+		return;
+	}
+
+	if (!cpumask_test_cpu(cpu, buffer->cpumask))
+		return;
+
+	rb_poll_writer(buffer->buffers[cpu]);
+	if (!ring_buffer_empty_cpu(buffer, cpu))
+		rb_wakeups(buffer, buffer->buffers[cpu]);
+}
