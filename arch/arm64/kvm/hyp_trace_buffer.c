@@ -68,6 +68,15 @@ static void hyp_trace_free_shared_page(void *page)
 	hyp_trace_free_page(page);
 }
 
+/* For EL2 alone. Under pKVM it is donated later; without, EL2 needs a mapping. */
+static void *hyp_trace_alloc_private_page(int cpu)
+{
+	if (is_protected_kvm_enabled())
+		return hyp_trace_alloc_page(cpu);
+
+	return hyp_trace_alloc_shared_page(cpu);
+}
+
 /* Allocate @nr pages into a new array; what was had is there on failure too. */
 static int hyp_trace_alloc_pages(void ***pages, unsigned int nr, int cpu,
 				 void *(*alloc)(int cpu))
@@ -121,7 +130,8 @@ static int hyp_trace_ring_alloc(struct hyp_trace_ring *ring, int cpu)
 		return -ENOMEM;
 
 	ring->nr_private = 1 + TRACE_RING_LEAVES(desc->nr_pages);
-	ret = hyp_trace_alloc_pages(&ring->dir, ring->nr_private, cpu, hyp_trace_alloc_page);
+	ret = hyp_trace_alloc_pages(&ring->dir, ring->nr_private, cpu,
+				    hyp_trace_alloc_private_page);
 	if (ret)
 		return ret;
 
