@@ -106,35 +106,66 @@ static void hyp_trace_put(void)
 	hyp_trace.buffer = NULL;
 }
 
-static void hyp_trace_enable_cpu(void *err)
-{
-	int ret = kvm_call_hyp_nvhe(__hyp_trace_enable, true);
+/**
+ * struct hyp_trace_call - a hypercall to make on a CPU
+ * @fn:		makes it
+ * @cpu:	the CPU
+ * @enable:	for hyp_trace_call_enable()
+ * @ret:	what it returned
+ */
+struct hyp_trace_call {
+	void	(*fn)(void *call);
+	int	cpu;
+	bool	enable;
+	int	ret;
+};
 
-	if (ret)
-		atomic_set(err, ret);
+static void hyp_trace_call_enable(void *data)
+{
+	struct hyp_trace_call *call = data;
+
+	call->ret = kvm_call_hyp_nvhe(__hyp_trace_enable, call->cpu, call->enable);
+
+	/* EL2 takes it for a CPU that pKVM has parked. Others are told later. */
+	if (call->ret == -EBUSY && !cpu_online(call->cpu))
+		call->ret = 0;
 }
 
-static void hyp_trace_disable_cpu(void *unused)
+static void hyp_trace_call_reset(void *data)
 {
-	WARN_ON_ONCE(kvm_call_hyp_nvhe(__hyp_trace_enable, false));
+	struct hyp_trace_call *call = data;
+
+	call->ret = ring_buffer_reader_reset(hyp_trace.buffer->trace, call->cpu);
 }
 
-static int hyp_trace_enable_cpus(void)
+/* Make a call for each CPU: on it, or for it while it is off. */
+static int hyp_trace_call_cpus(struct hyp_trace_call *call)
 {
-	atomic_t err = ATOMIC_INIT(0);
+	int ret = 0;
+
+	lockdep_assert_cpus_held();
+
+	for_each_possible_cpu(call->cpu) {
+		if (cpu_online(call->cpu))
+			smp_call_function_single(call->cpu, call->fn, call, 1);
+		else
+			call->fn(call);
+		ret = call->ret ?: ret;
+	}
+
+	return ret;
+}
+
+static int hyp_trace_enable_cpus(bool enable)
+{
+	struct hyp_trace_call call = {
+		.fn	= hyp_trace_call_enable,
+		.enable	= enable,
+	};
 
 	guard(cpus_read_lock)();
-	WRITE_ONCE(hyp_trace.on, true);
-	on_each_cpu(hyp_trace_enable_cpu, &err, 1);
-
-	return atomic_read(&err);
-}
-
-static void hyp_trace_disable_cpus(void)
-{
-	guard(cpus_read_lock)();
-	WRITE_ONCE(hyp_trace.on, false);
-	on_each_cpu(hyp_trace_disable_cpu, NULL, 1);
+	WRITE_ONCE(hyp_trace.on, enable);
+	return hyp_trace_call_cpus(&call);
 }
 
 static void hyp_trace_stop(void)
@@ -145,7 +176,7 @@ static void hyp_trace_stop(void)
 		return;
 
 	hyp_events_stop();
-	hyp_trace_disable_cpus();
+	WARN_ON_ONCE(hyp_trace_enable_cpus(false));
 	hyp_trace_clock_stop();
 
 	/* Readers that have all there will be come to the end. */
@@ -175,7 +206,7 @@ static int hyp_trace_start(void)
 	if (ret)
 		goto err_clock;
 
-	ret = hyp_trace_enable_cpus();
+	ret = hyp_trace_enable_cpus(true);
 	if (ret)
 		hyp_trace_stop();
 	return ret;
@@ -235,22 +266,10 @@ void hyp_trace_put_reader(void)
 	hyp_trace_put();
 }
 
-struct hyp_trace_reset_args {
-	int	cpu;
-	int	ret;
-};
-
-static void hyp_trace_reset_cpu(void *data)
-{
-	struct hyp_trace_reset_args *args = data;
-
-	args->ret = ring_buffer_reader_reset(hyp_trace.buffer->trace, args->cpu);
-}
-
 /* Forget all events, also while they are being written. */
 static int hyp_trace_clear(void)
 {
-	struct hyp_trace_reset_args args = { };
+	struct hyp_trace_call call = { .fn = hyp_trace_call_reset };
 
 	lockdep_assert_held(&hyp_trace.lock);
 
@@ -259,16 +278,7 @@ static int hyp_trace_clear(void)
 
 	guard(cpus_read_lock)();
 	guard(mutex)(&hyp_trace_read_lock);
-	for_each_possible_cpu(args.cpu) {
-		if (!cpu_online(args.cpu))
-			hyp_trace_reset_cpu(&args);
-		else
-			smp_call_function_single(args.cpu, hyp_trace_reset_cpu, &args, 1);
-		if (args.ret)
-			return args.ret;
-	}
-
-	return 0;
+	return hyp_trace_call_cpus(&call);
 }
 
 /**
@@ -428,22 +438,28 @@ static const struct file_operations trace_fops = {
 	.llseek	= default_llseek,
 };
 
-static int hyp_trace_cpu_online(unsigned int cpu)
+/*
+ * A CPU that goes and comes, in plain nVHE mode. Under pKVM EL2 sees to it
+ * itself, and traces the CPU until it is off.
+ */
+static int hyp_trace_cpu_set(unsigned int cpu, bool enable)
 {
-	int err = 0;
-
-	if (hyp_trace.on)
-		err = kvm_call_hyp_nvhe(__hyp_trace_enable, true);
+	if (is_protected_kvm_enabled())
+		return 0;
 
 	/* A CPU that can't be traced is a CPU all the same. */
-	WARN_ON_ONCE(err);
+	WARN_ON_ONCE(kvm_call_hyp_nvhe(__hyp_trace_enable, cpu, enable));
 	return 0;
+}
+
+static int hyp_trace_cpu_online(unsigned int cpu)
+{
+	return hyp_trace_cpu_set(cpu, hyp_trace.on);
 }
 
 static int hyp_trace_cpu_offline(unsigned int cpu)
 {
-	hyp_trace_disable_cpu(NULL);
-	return 0;
+	return hyp_trace_cpu_set(cpu, false);
 }
 
 static int __init hyp_trace_create_cpu_files(struct dentry *parent)

@@ -21,8 +21,14 @@
  * A CPU writes to its ring while @on is set. Only the CPU itself sets and
  * clears that, in a hypercall: EL2 is not preempted, so no event is open on a
  * CPU that runs one, and none will be begun once @on is clear. That is all the
- * fast path needs: no lock, no atomic operation. A host that takes a CPU down
- * and leaves @on set only keeps the ring from being unloaded.
+ * fast path needs: no lock, no atomic operation.
+ *
+ * The exception is a CPU that has gone to the firmware by a PSCI call, and may
+ * not come back: it is @parked until it does, writes nothing meanwhile, and
+ * others may change its @on. Without pKVM, PSCI calls do not pass through EL2
+ * and no CPU is ever parked; there the host turns a CPU's tracing off before
+ * it takes the CPU down. A host that does not only keeps the ring from being
+ * unloaded.
  *
  * Locking and ordering
  * --------------------
@@ -33,7 +39,7 @@
  *
  * (F) on: the CPU stores @on = false with release, after its last commit;
  *     unloading, on another CPU, loads @on with acquire before it touches the
- *     ring.
+ *     ring. For a parked CPU the lock orders the same.
  *
  * Whatever comes from the host is in registers: read once by construction.
  */
@@ -63,11 +69,13 @@ enum hyp_trace_state {
  * struct hyp_trace_cpu - tracing on one CPU
  * @ring:	the ring
  * @on:		the CPU writes to the ring
+ * @parked:	the CPU is in the firmware; under hyp_trace_lock
  * @state:	what may be done with the ring; under hyp_trace_lock
  */
 struct hyp_trace_cpu {
 	struct trace_ring	ring;
 	bool			on;
+	bool			parked;
 	enum hyp_trace_state	state;
 };
 
@@ -276,6 +284,31 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 	return 0;
 }
 
+/* True if no event can be open on the CPU until the lock is released. */
+static bool hyp_trace_is_still(struct hyp_trace_cpu *trace)
+{
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	return trace == this_cpu_ptr(&hyp_trace_cpu) || trace->parked;
+}
+
+static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
+{
+	hyp_assert_lock_held(&hyp_trace_lock);
+
+	if (trace->on == enable)
+		return 0;
+
+	if (!hyp_trace_is_still(trace))
+		return -EBUSY;
+
+	if (enable && trace->state != HYP_TRACE_READY)
+		return -ENODEV;
+
+	smp_store_release(&trace->on, enable);		/* (F) */
+	return 0;
+}
+
 static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&hyp_trace_lock);
@@ -294,8 +327,7 @@ static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
 		return -ENODEV;
 
 	/* Another CPU may be in the middle of an event. */
-	if (trace != this_cpu_ptr(&hyp_trace_cpu) &&
-	    smp_load_acquire(&trace->on))		/* (F) */
+	if (!hyp_trace_is_still(trace) && smp_load_acquire(&trace->on))	/* (F) */
 		return -EBUSY;
 
 	trace_ring_reset(&trace->ring);
@@ -384,26 +416,16 @@ int __hyp_trace_ring_pop(u64 cpu)
 }
 
 /**
- * __hyp_trace_enable - have this CPU write to its ring, or stop
+ * __hyp_trace_enable - have a CPU write to its ring, or stop
+ * @cpu:	this CPU, or one that is parked
  * @enable:	which of the two
  *
- * Return: 0, or -ENODEV when the CPU has no ring to write to.
+ * Return: 0; -EINVAL for a @cpu out of range, -ENODEV when it has no ring to
+ * write to, -EBUSY when it is another one that may be at EL2.
  */
-int __hyp_trace_enable(bool enable)
+int __hyp_trace_enable(u64 cpu, bool enable)
 {
-	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
-	int ret = 0;
-
-	hyp_spin_lock(&hyp_trace_lock);
-	if (!enable)
-		smp_store_release(&trace->on, false);	/* (F) */
-	else if (trace->state == HYP_TRACE_READY)
-		WRITE_ONCE(trace->on, true);
-	else
-		ret = -ENODEV;
-	hyp_spin_unlock(&hyp_trace_lock);
-
-	return ret;
+	return hyp_trace_locked(hyp_trace_enable_locked, cpu, enable);
 }
 
 /**
@@ -420,7 +442,7 @@ int __hyp_trace_swap_reader(u64 cpu)
 
 /**
  * __hyp_trace_reset - forget the events of a CPU
- * @cpu:	this CPU, or one that does not write
+ * @cpu:	this CPU, one that is parked, or one that does not write
  *
  * Return: 0; -EINVAL for a @cpu out of range, -ENODEV when it has no ring,
  * -EBUSY when it is another one that writes.
@@ -428,6 +450,31 @@ int __hyp_trace_swap_reader(u64 cpu)
 int __hyp_trace_reset(u64 cpu)
 {
 	return hyp_trace_locked(hyp_trace_reset_locked, cpu);
+}
+
+static void hyp_trace_set_parked(bool parked)
+{
+	hyp_spin_lock(&hyp_trace_lock);
+	this_cpu_ptr(&hyp_trace_cpu)->parked = parked;
+	hyp_spin_unlock(&hyp_trace_lock);
+}
+
+/**
+ * hyp_trace_park - this CPU goes where it may not come back from
+ *
+ * No event until hyp_trace_unpark().
+ */
+void hyp_trace_park(void)
+{
+	hyp_trace_set_parked(true);
+}
+
+/**
+ * hyp_trace_unpark - this CPU is back
+ */
+void hyp_trace_unpark(void)
+{
+	hyp_trace_set_parked(false);
 }
 
 /**

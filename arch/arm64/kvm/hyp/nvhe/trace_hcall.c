@@ -52,9 +52,10 @@ void handle___hyp_trace_ring_pop(struct kvm_cpu_context *host_ctxt)
 
 void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt)
 {
-	DECLARE_REG(bool, enable, host_ctxt, 1);
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+	DECLARE_REG(bool, enable, host_ctxt, 2);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_enable(enable);
+	cpu_reg(host_ctxt, 1) = __hyp_trace_enable(cpu, enable);
 }
 
 void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt)

@@ -19,13 +19,15 @@ extern u16 hyp_event_ids[NR_HYP_EVENTS];
 
 void *hyp_trace_reserve(unsigned int size);
 void hyp_trace_commit(void);
+void hyp_trace_park(void);
+void hyp_trace_unpark(void);
 
 int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
 int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn);
 int __hyp_trace_ring_add_page(u64 cpu, u64 pfn);
 int __hyp_trace_ring_end(u64 cpu);
 int __hyp_trace_ring_pop(u64 cpu);
-int __hyp_trace_enable(bool enable);
+int __hyp_trace_enable(u64 cpu, bool enable);
 int __hyp_trace_swap_reader(u64 cpu);
 int __hyp_trace_reset(u64 cpu);
 int __hyp_trace_set_event(u64 nr, u64 id);
@@ -73,6 +75,9 @@ void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
 #undef he_field
 
 #else /* !CONFIG_KVM_HYP_TRACING */
+
+static inline void hyp_trace_park(void) { }
+static inline void hyp_trace_unpark(void) { }
 
 #define he_field(type, name)
 #define HE_PRINTK(fmt, args...)
