@@ -338,6 +338,7 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct ring_buffer_writer *writer;
+	unsigned long flags;
 	int ret;
 
 	if (!cpumask_test_cpu(cpu, buffer->cpumask))
@@ -346,10 +347,11 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	cpu_buffer = buffer->buffers[cpu];
 	writer = cpu_buffer->reader->writer;
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	ret = writer->ops->reset(writer, cpu);
 	if (!ret)
 		rb_reader_forget(cpu_buffer);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 
 	return ret;
 }

@@ -47,7 +47,7 @@ static void hyp_trace_poll_work(struct work_struct *work);
 
 /**
  * struct hyp_trace - the instance
- * @lock:	covers the rest
+ * @lock:	taken for all that follows
  * @buffer:	the rings; NULL while not loaded
  * @size:	bytes of events each ring has, or will have, room for
  * @nr_readers:	open files that show events
@@ -55,7 +55,7 @@ static void hyp_trace_poll_work(struct work_struct *work);
  * @poll:	polls EL2 while there are readers
  */
 static struct hyp_trace {
-	struct mutex		lock;
+	struct mutex		lock;	/* covers the rest */
 	struct hyp_trace_buffer	*buffer;
 	unsigned long		size;
 	unsigned int		nr_readers;

@@ -57,6 +57,7 @@ u64 hyp_trace_clock(void)
 	u32 seq = smp_load_acquire(&hyp_clock_seq);	/* (E) */
 	u64 ns = hyp_clock_read(&hyp_clock_banks[seq & 1]);
 
+	/* The bank is read before @hyp_clock_seq is looked at again. */
 	smp_rmb();
 	if (likely(READ_ONCE(hyp_clock_seq) == seq))
 		return ns;

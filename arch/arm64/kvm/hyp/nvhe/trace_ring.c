@@ -448,5 +448,6 @@ void trace_ring_reset(struct trace_ring *ring)
 	WRITE_ONCE(meta->dropped, 0);
 	WRITE_ONCE(meta->meta.overrun, 0);
 	WRITE_ONCE(meta->meta.reader.lost_events, 0);
+	/* Empty, once the counters are right. */
 	smp_store_release(&meta->meta.entries, 0);
 }
