@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Checks on what comes out of a ring and on what the ring tells of itself.
+ */
+#ifndef __HYPTRACE_EXPECT_H
+#define __HYPTRACE_EXPECT_H
+
+#include "reader.h"
+#include "tap.h"
+
+/**
+ * struct counters - what a meta page tells
+ * @entries:	events written
+ * @overrun:	events overwritten
+ * @dropped:	events refused
+ * @tail:	position of the page being written
+ */
+struct counters {
+	u64	entries;
+	u64	overrun;
+	u64	dropped;
+	u64	tail;
+};
+
+void expect_event(struct reader *reader, u32 size, u64 number, u64 time, u64 lost);
+void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost);
+void expect_nothing(struct reader *reader);
+void expect_no_data(struct reader *reader);
+void expect_counters(struct fixture *f, struct counters counters);
+
+#endif /* __HYPTRACE_EXPECT_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/minmax.h>
+
+#include "fixture.h"
+#include "tap.h"
+
+/* What a page holds before it is used: the writer may rely on none of it. */
+#define JUNK		0xa5
+#define JUNK_SIZE	512UL
+
+void *fixture_page(void)
+{
+	void *page = aligned_alloc(PAGE_SIZE, PAGE_SIZE);
+
+	if (!page)
+		abort();
+	return memset(page, JUNK, min(PAGE_SIZE, JUNK_SIZE));
+}
+
+static void fixture_add_leaves(struct fixture *f)
+{
+	u32 i;
+
+	for (i = 0; i < TRACE_RING_LEAVES(f->nr_pages); i++)
+		CHECK(!trace_ring_add_leaf(&f->ring, fixture_page()));
+}
+
+static void fixture_add_pages(struct fixture *f)
+{
+	u32 i;
+
+	f->pages = calloc(f->nr_pages, sizeof(*f->pages));
+	for (i = 0; i < f->nr_pages; i++) {
+		f->pages[i] = fixture_page();
+		CHECK(!trace_ring_add_page(&f->ring, f->pages[i]));
+	}
+
+	/* The host gives the reader an empty page. */
+	f->pages[f->nr_pages - 1]->commit = 0;
+}
+
+/* All but trace_ring_start() */
+void fixture_stop(struct fixture *f)
+{
+	memset(f->meta, 0, PAGE_SIZE);
+	CHECK(!trace_ring_init(&f->ring, f->meta, f->dir, f->nr_pages));
+	fixture_add_leaves(f);
+	fixture_add_pages(f);
+}
+
+void fixture_init(struct fixture *f, u32 nr_pages)
+{
+	f->meta = fixture_page();
+	f->dir = fixture_page();
+	f->nr_pages = nr_pages;
+	fixture_stop(f);
+	CHECK(!trace_ring_start(&f->ring));
+}
+
+/*
+ * A ring that has been written and read for long: its writer begins the page
+ * at @tail, a multiple of the slots, and all before has been read.
+ */
+void fixture_init_at(struct fixture *f, u32 nr_pages, u64 tail)
+{
+	u32 i, nr_slots = nr_pages - 1;
+
+	fixture_init(f, nr_pages);
+	CHECK(tail % nr_slots == 0);
+
+	for (i = 0; i < nr_slots; i++)
+		f->dir[i / TRACE_RING_LEAF_ENTRIES][i % TRACE_RING_LEAF_ENTRIES].slot =
+			(u64)(u32)(tail + i) << 32 | i;
+	f->ring.tail = tail;
+	f->ring.head = tail;
+	f->meta->tail = tail;
+}
+
+void fixture_free(struct fixture *f)
+{
+	void *memory;
+	u32 id;
+
+	for (id = f->nr_pages; (memory = trace_ring_pop_page(&f->ring)); free(memory))
+		CHECK(memory == f->pages[--id]);
+	CHECK(!id);
+	while ((memory = trace_ring_pop_leaf(&f->ring)))
+		free(memory);
+
+	free(f->pages);
+	free(f->dir);
+	free(f->meta);
+}
+
+static u8 payload_byte(u64 number, u32 i)
+{
+	return (number >> (8 * (i % 8))) + i / 8 * 37;
+}
+
+void payload_fill(void *data, u32 size, u64 number)
+{
+	u32 i;
+
+	for (i = 0; i < size; i++)
+		((u8 *)data)[i] = payload_byte(number, i);
+}
+
+bool payload_matches(const struct event *event, u32 size, u64 number)
+{
+	u32 i;
+
+	if (event->size != page_stored_size(size))
+		return false;
+
+	for (i = 0; i < size; i++)
+		if (event->data[i] != payload_byte(number, i))
+			return false;
+	return true;
+}
+
+/* The number of an event of NUMBERED bytes or more */
+u64 payload_number(const struct event *event)
+{
+	u64 number = 0;
+	u32 i;
+
+	for (i = 0; i < NUMBERED && event->size >= NUMBERED; i++)
+		number |= (u64)event->data[i] << (8 * i);
+	return number;
+}
+
+bool fixture_write(struct fixture *f, u32 size, u64 number, u64 time)
+{
+	void *data = trace_ring_reserve(&f->ring, size, time);
+
+	if (!data)
+		return false;
+
+	payload_fill(data, size, number);
+	trace_ring_commit(&f->ring);
+	return true;
+}
+
+/* Events that fill a page each; an event's number is its time as well. */
+void fixture_write_pages(struct fixture *f, u64 first, u64 nr)
+{
+	u64 number;
+
+	for (number = first; number < first + nr; number++)
+		CHECK(fixture_write(f, EVENT_MAX, number, number));
+}
+
+/* How many bytes of the page are committed */
+u64 fixture_used(const struct fixture *f, u32 id)
+{
+	return f->pages[id]->commit;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __HYPTRACE_LINUX_TYPES_H
+#define __HYPTRACE_LINUX_TYPES_H
+
+#include_next <linux/types.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+
+#endif /* __HYPTRACE_LINUX_TYPES_H */

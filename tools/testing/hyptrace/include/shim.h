@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's accesses to shared memory, on the compiler's atomics, which the
+ * thread sanitizer understands. Each has a step before it, and what it loads
+ * and stores can be told to a model of memory: see machine.c.
+ */
+#ifndef __HYPTRACE_SHIM_H
+#define __HYPTRACE_SHIM_H
+
+#include <linux/types.h>
+
+/**
+ * struct shim - what a test does at each access; any member may be NULL
+ * @step:	called before an access
+ * @load:	returns what a load sees, which need not be the latest value
+ * @store:	called before a store
+ * @exchange:	called after a compare-and-exchange, done or failed
+ */
+struct shim {
+	void (*step)(void);
+	u64 (*load)(const void *addr, u64 latest, int order);
+	void (*store)(const void *addr, u64 old, u64 new, int order);
+	void (*exchange)(const void *addr, u64 seen, u64 new, bool done);
+};
+
+/* Set and cleared only while a single thread runs. */
+extern const struct shim *shim;
+
+static inline void shim_step(void)
+{
+	if (shim && shim->step)
+		shim->step();
+}
+
+static inline u64 shim_seen(const void *addr, u64 latest, int order)
+{
+	return shim && shim->load ? shim->load(addr, latest, order) : latest;
+}
+
+#define shim_load(p, order) ({						\
+	typeof(p) __p = (p);						\
+	typeof(*__p) __value;						\
+									\
+	shim_step();							\
+	__value = __atomic_load_n(__p, __ATOMIC_##order);		\
+	(typeof(*__p))shim_seen(__p, __value, __ATOMIC_##order);	\
+})
+
+#define shim_store(p, value, order) ({					\
+	typeof(p) __p = (p);						\
+	typeof(*__p) __value = (value);					\
+									\
+	shim_step();							\
+	if (shim && shim->store)					\
+		shim->store(__p, *__p, __value, __ATOMIC_##order);	\
+	__atomic_store_n(__p, __value, __ATOMIC_##order);		\
+})
+
+/* As in the kernel: a full barrier when done, no order at all when failed. */
+static inline bool shim_exchange(u64 *p, u64 *old, u64 new)
+{
+	bool done;
+
+	shim_step();
+	done = __atomic_compare_exchange_n(p, old, new, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	if (shim && shim->exchange)
+		shim->exchange(p, *old, new, done);
+	return done;
+}
+
+#endif /* __HYPTRACE_SHIM_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reset, in each state a ring can be in, and what comes after it.
+ */
+#include "expect.h"
+
+#define EXTEND	0x8000000ULL
+
+/* A ring of PAGES pages that reach() brings into a state */
+#define PAGES	5
+
+/**
+ * struct state - a state to reset
+ * @name:	of the state
+ * @events:	how many are written, each a page
+ * @reads:	how many of them are read
+ * @abandon:	whether an event is begun after that, and left
+ */
+struct state {
+	const char	*name;
+	u64		events;
+	u64		reads;
+	bool		abandon;
+};
+
+static const struct state states[] = {
+	{ "fresh", 0, 0, false },
+	{ "fresh, abandoned event", 0, 0, true },
+	{ "one page", 1, 0, false },
+	{ "one page, read", 1, 1, false },
+	{ "half full", 3, 0, false },
+	{ "half full, half read", 3, 1, false },
+	{ "half full, read", 3, 3, false },
+	{ "half full, abandoned event", 3, 2, true },
+	{ "full", 4, 0, false },
+	{ "full, one read", 4, 1, false },
+	{ "overwritten", 7, 0, false },
+	{ "overwritten, one read", 7, 1, false },
+	{ "overwritten, read", 7, 4, false },
+	{ "many laps", 41, 0, false },
+	{ "many laps, read, abandoned event", 41, 4, true },
+};
+
+static void reach(const struct state *state, struct fixture *f, struct reader *reader)
+{
+	u64 lost = state->events > PAGES - 1 ? state->events - (PAGES - 1) : 0;
+
+	fixture_init(f, PAGES);
+	reader_init(reader, f);
+	fixture_write_pages(f, 0, state->events);
+	CHECK(!trace_ring_reserve(&f->ring, PAGE_SIZE, 0));
+	if (state->reads)
+		expect_pages(reader, lost, state->reads, lost);
+	if (state->abandon)
+		CHECK(trace_ring_reserve(&f->ring, EVENT_MAX, 1000));
+}
+
+static void reset(struct fixture *f, struct reader *reader, u32 times)
+{
+	u64 tail = f->meta->tail;
+
+	while (times--)
+		trace_ring_reset(&f->ring);
+	reader_reset(reader);
+	expect_counters(f, (struct counters){ .tail = tail });
+	CHECK(!f->meta->meta.reader.lost_events);
+	expect_no_data(reader);
+}
+
+/* As a new ring, but for the time and for where it begins */
+static void check_after(struct fixture *f, struct reader *reader, u64 nr)
+{
+	u64 lost = nr > PAGES - 1 ? nr - (PAGES - 1) : 0, tail = f->meta->tail;
+
+	fixture_write_pages(f, 100, nr);
+	expect_counters(f, (struct counters){ nr, lost, 0, tail + nr });
+	if (nr)
+		expect_pages(reader, 100 + lost, nr - lost, lost);
+	expect_no_data(reader);
+}
+
+static void check_state(const struct state *state, u32 times, u64 after)
+{
+	struct reader reader;
+	struct fixture f;
+
+	tap_at("%s, %u resets, %llu events after", state->name, times, after);
+	reach(state, &f, &reader);
+	reset(&f, &reader, times);
+	check_after(&f, &reader, after);
+	fixture_free(&f);
+}
+
+static void test_states(void)
+{
+	u64 after;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		for (after = 0; after < 4 * PAGES; after++)
+			check_state(&states[i], 1, after);
+}
+
+static void test_twice(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		check_state(&states[i], 2, 1);
+		check_state(&states[i], 3, 3 * PAGES);
+	}
+}
+
+/* Reset, write some, reset: the second begins where the first left the ring. */
+static void test_between(void)
+{
+	struct reader reader;
+	struct fixture f;
+	u64 between;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		for (between = 0; between < 3 * PAGES; between++) {
+			tap_at("%s, %llu events between", states[i].name, between);
+			reach(&states[i], &f, &reader);
+			reset(&f, &reader, 1);
+			fixture_write_pages(&f, 50, between);
+			reset(&f, &reader, 1);
+			check_after(&f, &reader, 2 * PAGES);
+			fixture_free(&f);
+		}
+	}
+}
+
+/* The writer leaves a page half written, and the reader there if it was. */
+static void check_half_page(u32 reads)
+{
+	struct reader reader;
+	struct fixture f;
+	u32 i;
+
+	tap_at("%u read", reads);
+	fixture_init(&f, PAGES);
+	reader_init(&reader, &f);
+	fixture_write(&f, 8, 0, 10);
+	fixture_write(&f, 8, 1, 11);
+	for (i = 0; i < reads; i++)
+		expect_event(&reader, 8, i, 10 + i, 0);
+
+	reset(&f, &reader, 1);
+	fixture_write(&f, 8, 2, 12);
+	CHECK(fixture_used(&f, 0) == 2 * 12);
+	CHECK(fixture_used(&f, 1) == 12);
+	expect_event(&reader, 8, 2, 12, 0);
+	expect_nothing(&reader);
+	expect_counters(&f, (struct counters){ .entries = 1, .tail = 1 });
+	fixture_free(&f);
+}
+
+static void test_half_page(void)
+{
+	u32 reads;
+
+	for (reads = 0; reads <= 2; reads++)
+		check_half_page(reads);
+}
+
+/* Events refused after a reset are counted from 0. */
+static void test_dropped(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, PAGES);
+	trace_ring_drop(&f.ring);
+	trace_ring_drop(&f.ring);
+	trace_ring_reset(&f.ring);
+	trace_ring_drop(&f.ring);
+	expect_counters(&f, (struct counters){ .dropped = 1 });
+	fixture_free(&f);
+}
+
+static void test_time(void)
+{
+	struct reader reader;
+	struct fixture f;
+
+	fixture_init(&f, PAGES);
+	reader_init(&reader, &f);
+	fixture_write(&f, 4, 0, 3 * EXTEND);
+	reset(&f, &reader, 1);
+	fixture_write(&f, 4, 1, 2 * EXTEND);
+	fixture_write(&f, 4, 2, 5 * EXTEND);
+	expect_event(&reader, 4, 1, 3 * EXTEND, 0);
+	expect_event(&reader, 4, 2, 5 * EXTEND, 0);
+	fixture_free(&f);
+}
+
+static const struct tap_test tests[] = {
+	{ "a reset ring is empty, and works as a new one", test_states },
+	{ "resets in a row are as one", test_twice },
+	{ "resets with events between them", test_between },
+	{ "the page being written is left as it is", test_half_page },
+	{ "refused events are counted from 0", test_dropped },
+	{ "time does not go backwards over a reset", test_time },
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
