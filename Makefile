@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# The driver of hyptrace: `make help`. Each target is a script in tools/hyptrace,
+# which can be called directly too; variables reach them by the environment.
+
+T := tools/hyptrace
+CONFIG ?= default
+export CONFIG
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help run check tree kernel rootfs vm series clean distclean
+
+help: ## show this
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did
+	@$(T)/run
+
+check: ## run all tests; ends with `N passed, N failed`
+	@$(T)/check
+
+tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
+	@$(T)/tree
+
+kernel: tree ## build it [CONFIG=default|debug]
+	@$(T)/kernel
+
+rootfs: ## make the guest's user space from Debian's arm64 packages
+	@$(T)/rootfs
+
+vm: kernel rootfs ## boot it: a shell, or [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+	@$(T)/vm
+
+series: ## export the patches as mails that `git am` takes [OUT=build/series]
+	@$(T)/series
+
+clean: ## remove what was built, but not what was downloaded
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name dl ! -name apt -exec rm -rf {} +
+
+distclean: ## remove build/
+	@rm -rf build

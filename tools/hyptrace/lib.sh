@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What the driver's scripts share; sourced by each of them.
+
+set -eu
+
+ROOT=$(cd "$(dirname "$0")" && while [ ! -e tools/hyptrace/lib.sh ]; do
+	[ "$PWD" != / ] || exit 1; cd ..; done; pwd)
+BUILD=$ROOT/build
+TOOLS=$ROOT/tools/hyptrace
+mkdir -p "$BUILD"
+
+# A make above us has variables and jobs for itself, not for the makes below.
+unset MAKEFLAGS MAKEOVERRIDES MFLAGS MAKELEVEL
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# A line of progress, kept off standard output: that belongs to the result.
+note() {
+	echo "hyptrace: $*" >&2
+}
+
+# need GROUP...: install what a script needs, as tools/hyptrace/deps lists it.
+need() {
+	"$TOOLS/deps" "$@" || exit 1
+}
+
+# Arguments of the form VARIABLE=value stand for the environment's, as make
+# takes them. assign "ALLOWED NAMES" "$@"
+assign() {
+	allowed=" $1 "
+	shift
+	for arg; do
+		case $arg in
+		*=*) ;;
+		*) die "not VARIABLE=value: $arg" ;;
+		esac
+		case $allowed in
+		*" ${arg%%=*} "*) eval "${arg%%=*}=\${arg#*=}" ;;
+		*) die "no variable ${arg%%=*}: there are$allowed" ;;
+		esac
+	done
+}
+
+# What apt gave as the reason in its logs, in a line; that the lists could not
+# be had comes before what followed from it. apt_says LOG...
+apt_says() {
+	grep -hs -e '^W: Failed' -e '^E: ' "$@" | head -n 1 | sed 's/^.: //' | grep . ||
+		echo "apt has no such package"
+}
+
+# The lines of standard input that a list does not allow. Each line of the list
+# is an extended regular expression, a tab and the reason; one without a reason
+# is a finding itself. not_allowed LIST
+not_allowed() {
+	awk -F '\t' -v list="$1" '
+		FILENAME != list { for (re in allowed) if ($0 ~ re) next; print; next }
+		/^#/ || /^$/ { next }
+		$2 == "" { print list ": no reason for " $0; exit }
+		{ allowed[$1] }' "$1" -
+}
+
+# Run a long command with its output in a log, and show that it advances:
+# every few seconds, how many lines it has put out. with_progress LOG WHAT CMD...
+with_progress() {
+	log=$1 what=$2
+	shift 2
+	"$@" >"$log" 2>&1 &
+	pid=$!
+	trap 'kill "$pid" 2>/dev/null; exit 130' INT TERM
+	beats=0
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.2
+		beats=$((beats + 1))
+		[ $((beats % 25)) -ne 0 ] || note "$what: $(wc -l <"$log")"
+	done
+	trap - INT TERM
+	wait "$pid"
+}
+
+# Only one at a time may change what stands under build/ by that name; the lock
+# goes with the shell that holds it.
+lock() {
+	exec 9>"$BUILD/.lock-$1"
+	flock -n 9 || { note "waiting for another run that makes $1"; flock 9; }
+}

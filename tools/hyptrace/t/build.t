@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Make what the tests in the VM need, and see that an option which can't be had
+# is an error.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+# The driver in a scratch repository, with this one's tree and options of the
+# test's: up to the error it only configures.
+repo=$tmp/repo
+scratch_repo "$repo"
+mkdir -p "$repo/kernel/configs"
+
+option() {
+	cp "$ROOT"/kernel/configs/*.config "$repo/kernel/configs"
+	echo "$1" >>"$repo/kernel/configs/hyptrace.config"
+	ln -sfn "$BUILD/tree" "$repo/build/tree"
+	exits 1 "$repo/tools/hyptrace/kernel" && says "$2"
+}
+
+# Progress is on the terminal while it lasts: a build is some minutes.
+build() {
+	"$TOOLS/$1" CONFIG="$2" 2>&1 | tee "$tmp/build" | sed 's/^/# /' >&2
+	[ -e "$BUILD/kernel-$2/arch/arm64/boot/Image" ] &&
+		says "build/kernel-$2/arch/arm64/boot/Image" "$tmp/build"
+}
+
+ok "the tree" "$TOOLS/tree"
+ok "an option that is not there is named" option CONFIG_NO_SUCH=y \
+	"CONFIG_NO_SUCH=y is asked for, .config has CONFIG_NO_SUCH=n"
+ok "so is one that something else turns on" option "# CONFIG_KVM_COMMON is not set" \
+	"CONFIG_KVM_COMMON=n is asked for, .config has CONFIG_KVM_COMMON=y"
+ok "an unknown configuration is refused" exits 1 "$TOOLS/kernel" CONFIG=none
+ok "the guest's user space" "$TOOLS/rootfs"
+ok "the default kernel" build kernel default
+ok "the debug kernel" build kernel debug
+plan

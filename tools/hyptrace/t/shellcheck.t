@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Run shellcheck over each shell script of the repository.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+cd "$ROOT"
+git ls-files -co --exclude-standard | while read -r file; do
+	[ ! -f "$file" ] || [ -L "$file" ] || ! head -n 2 "$file" |
+		grep -qaE '^#!.*[/ ](ba|da)?sh$|^# shellcheck shell=' || echo "$file"
+done >"$tmp/scripts"
+while read -r script; do
+	ok "shellcheck $script" shellcheck -x "$script"
+done <"$tmp/scripts"
+plan

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Build what is ours with W=1 and sparse, apart from the kernel that is booted.
+# No new file may cause a warning.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
+
+"$TOOLS/tree" >&2
+kvm=arch/arm64/kvm
+objects="$kvm/hyp/nvhe/ kernel/trace/ring_buffer.o kernel/time/timekeeping.o"
+for file in $(new_files | grep "^$kvm/[^/]*\.c$"); do
+	objects="$objects ${file%.c}.o"
+done
+
+quiet_build() {
+	"$TOOLS/kernel" CONFIG=lint TARGETS="W=1 C=1 $objects" >"$tmp/build" 2>&1 || {
+		tail -n 20 "$tmp/build" "$BUILD/kernel-lint.log"
+		return 1
+	}
+}
+
+# Warnings in a file; one in a macro is put down to where that is used.
+silent() {
+	! grep -E "$1:[0-9]+(:[0-9]+)?: (warning|error)" "$BUILD/kernel-lint.log"
+}
+
+rm -rf "$BUILD/kernel-lint"
+ok "make W=1 C=1 builds" quiet_build
+new_files | grep '\.[ch]$' | grep -v '^tools/' >"$tmp/files"
+while read -r file; do
+	ok "W=1 C=1 $file" silent "$file"
+done <"$tmp/files"
+ok "sparse looked at the reader" grep -q "CHECK .*ring_buffer.c" "$BUILD/kernel-lint.log"
+plan

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The programs that judge traces in the kselftest: trace.awk and clock.awk find
+# what is wrong with a trace, and nothing in one that is right.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+TESTS=$ROOT/tools/testing/selftests/hyp-trace
+
+# The faults found in the trace on standard input: their kinds and lines.
+faults() {
+	awk -f "$TESTS/trace.awk" | grep -vE '^(count|lost) ' | cut -d : -f 1 | xargs
+}
+
+# finds FAULTS LINE...: in a trace of these lines.
+finds() {
+	want=$1
+	shift
+	got=$(printf '%s\n' "$@" | faults)
+	[ "$got" = "$want" ] || {
+		echo "found '$got', not '$want'"
+		return 1
+	}
+}
+
+h0='[000]     1.000001: hyp_enter: reason=hvc'
+g0='[000]     1.000002: hyp_exit: reason=guest'
+i0='[000]     1.000003: hyp_enter: reason=guest'
+x0='[000]     1.000004: hyp_exit: reason=host'
+h1='[001]     1.000002: hyp_enter: reason=smc'
+f1='[001]     1.000003: hyp_exit: reason=firmware'
+r1='[001]     1.000004: hyp_enter: reason=firmware'
+p1='[001]     1.000004: hyp_enter: reason=psci'
+
+ok "a sound trace" finds "" "$h0" "$g0" "$i0" "$x0"
+ok "CPUs do not meet" finds "" "$h0" "$h1" "$g0" "$f1" "$i0" "$r1" "$x0"
+ok "it may begin at EL2" finds "" "$g0" "$i0" "$x0"
+ok "it may begin at EL2 only once" finds "unpaired 2" "$g0" "$x0"
+ok "hyp_enter twice" finds "unpaired 2" "$h0" "$h0"
+ok "hyp_exit twice" finds "unpaired 3" "$h0" "$g0" "$x0"
+ok "from the guest, but not by the guest" finds "misled 3" "$h0" "$g0" \
+	'[000]     1.000003: hyp_enter: reason=abort'
+ok "from the host, but by the guest" finds "misled 3" "$h0" \
+	'[000]     1.000002: hyp_exit: reason=host' "$i0"
+ok "the firmware returns by PSCI" finds "" "$h1" "$f1" "$p1"
+ok "time goes backwards" finds "backwards 2 unmerged 2" "$g0" "$h0"
+ok "time goes backwards between CPUs" finds "unmerged 3" "$h0" "$g0" \
+	'[001]     1.000001: hyp_enter: reason=smc'
+ok "as many lost as keeps the turn" finds "" "$h0" 'CPU:0 [LOST 2 EVENTS]' "$x0"
+ok "one lost too many" finds "unpaired 3" "$h0" 'CPU:0 [LOST 3 EVENTS]' "$x0"
+ok "lost on another CPU" finds "unpaired 3" "$h0" 'CPU:1 [LOST 1 EVENTS]' "$h0"
+for line in '[000] 1.000001: hyp_enter: ' '[00] 1.000001: hyp_enter: reason=hvc' \
+	'[000] 1.00001: hyp_enter: reason=hvc' '[000] 1.000001: hyp_enter: reason=?' \
+	'CPU:0 [LOST EVENTS]' '[000] 1.000001: hyp_enter: reason=hvc vcpu=1'; do
+	ok "not as documented: $line" finds "malformed 1" "$line"
+done
+
+counts() {
+	printf '%s\n' "$h0" "$g0" "$h0" 'CPU:3 [LOST 7 EVENTS]' 'CPU:3 [LOST 1 EVENTS]' |
+		awk -f "$TESTS/trace.awk" | grep -E '^(count|lost) ' | LC_ALL=C sort >"$tmp/got"
+	printf '%s\n' 'count 0 hyp_enter hvc 2' 'count 0 hyp_exit guest 1' 'lost 3 8' |
+		diff - "$tmp/got"
+}
+ok "events are counted" counts
+
+# clock FAULTY FROM: with one time of the trace or of the host's changed.
+clock() {
+	cat >"$tmp/host" <<-END
+		           guest-101     [001] d..1.     1.000000: kvm_entry: PC: 0x0000000040000000
+		           guest-101     [001] ...1.     1.000010: kvm_exit: TRAP: HSR_EC: 0x0016 (HVC64), PC: 0x0000000040000008
+		           guest-101     [001] d..1.     1.000020: kvm_entry: PC: 0x0000000040000000
+		           guest-101     [001] ...1.     1.000030: kvm_exit: IRQ: HSR_EC: 0x0000 (UNKNOWN), PC: 0x0000000040000008
+	END
+	cat >"$tmp/trace" <<-END
+		[001]     0.999990: hyp_exit: reason=host
+		[001]     1.000002: hyp_enter: reason=hvc
+		[000]     1.000003: hyp_exit: reason=host
+		[001]     1.000004: hyp_exit: reason=guest
+		[001]     1.000005: hyp_enter: reason=guest
+		[001]     1.000007: hyp_exit: reason=host
+		[001]     1.000013: hyp_enter: reason=abort
+		[001]     1.000014: hyp_exit: reason=host
+		[001]     1.000022: hyp_enter: reason=hvc
+		[001]     1.000023: hyp_exit: reason=guest
+		[001]     1.000024: hyp_enter: reason=guest
+		[001]     1.000025: hyp_exit: reason=host
+	END
+	sed -i "$1" "$tmp/host" "$tmp/trace"
+	awk -f "$TESTS/clock.awk" "$tmp/host" "$tmp/trace" >"$tmp/got" || return
+	[ "$(wc -l <"$tmp/got")" = "$2" ] || cat "$tmp/got"
+	[ "$(wc -l <"$tmp/got")" = "$2" ]
+}
+ok "the clocks agree" clock "" 0
+ok "a microsecond is for the rounding" clock 's/1.000002: hyp/0.999999: hyp/; s/1.000025: hyp/1.000031: hyp/' 0
+ok "EL2 is late" clock 's/1.000025: hyp/1.000032: hyp/' 1
+ok "EL2 is early" clock 's/1.000002: hyp/0.999998: hyp/' 1
+ok "EL2 is as early as the run before" clock 's/1.000022: hyp/1.000008: hyp/' 1
+ok "EL2 is left before it was entered" clock 's/1.000007: hyp/1.000001: hyp/' 1
+ok "a run that the trace has not" clock '/1.00002[2345]: hyp/d' 2
+ok "no runs at all" clock 's/reason=guest/reason=host/; s/kvm_e/kvm_f/' 1
+
+plan

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# `make tree`, on a source of four files: what is laid, what is left alone, and
+# what an error leaves behind.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+repo=$tmp/repo
+scratch_repo "$repo"
+git -C "$repo" init -q
+mini_source "$tmp"
+mini_patch "$repo/patches/0001-a.patch" 10 ten
+mini_patch "$repo/patches/0002-b.patch" 50 fifty
+echo 0001-a.patch >"$repo/patches/series"
+mkdir -p "$repo/include"
+echo new >"$repo/include/new.h"
+
+tree() {
+	exits "$1" "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz"
+}
+
+# What the tree holds, and when each file was written.
+state() {
+	(cd "$repo/build/tree" && find . -type f -printf '%p %T@\n' | sort)
+}
+
+has() {
+	[ "$(sed -n "$1p" "$repo/build/tree/dir/numbers")" = "$2" ]
+}
+
+laid() {
+	tree 0 && has 10 ten && cmp "$repo/include/new.h" "$repo/build/tree/include/new.h"
+}
+
+unchanged() {
+	state >"$tmp/before"
+	tree "$1" && state | diff "$tmp/before" -
+}
+
+one_changed() {
+	state >"$tmp/before"
+	tree 0 && state | diff "$tmp/before" - >"$tmp/diff"
+	[ "$(grep -c '^>' "$tmp/diff")" = 1 ] && says "$1" "$tmp/diff"
+}
+
+new_file_changed() {
+	echo newer >"$repo/include/new.h"
+	one_changed include/new.h
+}
+
+patch_added() {
+	echo 0002-b.patch >>"$repo/patches/series"
+	one_changed dir/numbers && has 10 ten && has 50 fifty
+}
+
+patch_changed() {
+	mini_patch "$repo/patches/0001-a.patch" 20 twenty
+	one_changed dir/numbers && has 10 10 && has 20 twenty && has 50 fifty
+}
+
+patch_removed() {
+	echo 0002-b.patch >"$repo/patches/series"
+	one_changed dir/numbers && has 20 20 && has 50 fifty
+}
+
+# The second patch fails after the first has been applied.
+bad_hunk() {
+	sed -i 's/^ 19$/ nineteen/' "$repo/patches/0001-a.patch"
+	printf '%s\n' 0002-b.patch 0001-a.patch >"$repo/patches/series"
+	unchanged 1 && says "patches/0001-a.patch: dir/numbers: Hunk #1 FAILED at 17" &&
+		says "patches/0001-a.patch does not apply"
+}
+
+fuzz_refused() {
+	mini_patch "$repo/patches/0001-a.patch" 20 twenty
+	sed -i 's/^ 23$/ fuzzy/' "$repo/patches/0001-a.patch"
+	unchanged 1 && says "Hunk #1 FAILED"
+}
+
+no_such_file() {
+	mini_patch "$repo/patches/0001-a.patch" 20 twenty
+	sed -i 's,dir/numbers,dir/none,' "$repo/patches/0001-a.patch"
+	unchanged 1 && says "patches/0001-a.patch: dir/none:"
+}
+
+no_such_patch() {
+	echo 0003-c.patch >"$repo/patches/series"
+	unchanged 1 && says "0003-c.patch: no such file" && one_line
+}
+
+in_the_source() {
+	: >"$repo/patches/series"
+	mkdir -p "$tmp/linux-6.12.0/include"
+	echo theirs >"$tmp/linux-6.12.0/include/new.h"
+	tar -C "$tmp" -cJf "$tmp/theirs.tar.xz" linux-6.12.0
+	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$tmp/theirs.tar.xz" &&
+		says "include/new.h is in the kernel source" && one_line
+}
+
+all_taken_back() {
+	: >"$repo/patches/series"
+	rm "$repo/include/new.h"
+	tree 0 && diff -r "$tmp/linux-6.12.0" "$repo/build/tree"
+}
+
+broken_source() {
+	head -c 200 "$tmp/mini.tar.xz" >"$tmp/short.tar.xz"
+	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$tmp/short.tar.xz" &&
+		says "can't unpack" && [ ! -e "$repo/build/tree" ]
+}
+
+ok "new files and patches are laid" laid
+ok "a second run writes nothing" unchanged 0
+ok "a new file that changed is written alone" new_file_changed
+ok "a patch is added" patch_added
+ok "a patch changes" patch_changed
+ok "a patch is taken away" patch_removed
+ok "a hunk that fails is named, the tree is as it was" bad_hunk
+ok "fuzz is refused" fuzz_refused
+ok "a file that is not there is named" no_such_file
+ok "a patch that is not there is named" no_such_patch
+ok "with no patches and files, the tree is the source" all_taken_back
+ok "a source that is cut short is an error, not half a tree" broken_source
+echo new >"$repo/include/new.h"
+ok "a new file that the source has too is refused" in_the_source
+ok "so is an unknown variable" exits 1 "$repo/tools/hyptrace/tree" SORUCE=x
+plan

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The runner: what the guest's script says comes out, and how it ends is the
+# exit status, whichever way that is.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+# vm STATUS SCRIPT-TEXT [VARIABLE=value]...
+vm() {
+	status=$1
+	echo "$2" >"$tmp/script"
+	shift 2
+	exits "$status" "$TOOLS/vm" SCRIPT="$tmp/script" TIMEOUT=120 "$@"
+}
+
+exit_status() {
+	vm 7 'echo hello; echo error >&2; exit 7' && printf 'hello\nerror\n' | cmp - "$tmp/out"
+}
+
+no_output() {
+	vm 0 : && [ ! -s "$tmp/out" ]
+}
+
+large_output() {
+	vm 0 'seq 200000' && seq 200000 | cmp - "$tmp/out"
+}
+
+left_behind() {
+	vm 0 '(while :; do echo busy; done) & exit 0'
+}
+
+live() {
+	echo 'echo first; while :; do sleep 1; done' >"$tmp/script"
+	"$TOOLS/vm" SCRIPT="$tmp/script" TIMEOUT=120 >"$tmp/live" 2>/dev/null &
+	for _ in $(seq 600); do
+		! grep -q first "$tmp/live" || break
+		sleep 0.1
+	done
+	kill $!
+	wait $! || :
+	grep -q first "$tmp/live"
+}
+
+hang() {
+	vm 124 'echo begun; while :; do sleep 1; done' TIMEOUT=8 && says begun "$tmp/out" &&
+		says "no end after 8 s" && says "Run /init"
+}
+
+panics() {
+	vm 125 'echo c >/proc/sysrq-trigger' && says "Kernel panic" && says "sysrq triggered crash"
+}
+
+splat() {
+	vm 125 "echo '$1' >/dev/kmsg; exit 0" && says "the kernel complained: " && says "$1"
+}
+
+# The script said nothing wrong, but it ended before it could say anything.
+no_status() {
+	vm 125 'poweroff -f' && says "ended without a status"
+}
+
+# The text of a status or a splat in the output decides nothing.
+only_text() {
+	vm 0 'echo 7; echo "Kernel panic - not syncing"; exit 0'
+}
+
+files() {
+	mkdir -p "$tmp/files/sub"
+	echo data >"$tmp/files/sub/data"
+	vm 0 'cp -r sub /out && uname -m' FILES="$tmp/files" OUT="$tmp/received" &&
+		says aarch64 "$tmp/out" && diff -r "$tmp/files" "$tmp/received"
+}
+
+mode() {
+	vm 0 'dmesg | grep "kvm \[1\]"' MODE="$1" CPU="$2" && says "$3" "$tmp/out"
+}
+
+variables() {
+	vm 0 'nproc; cat /proc/cmdline; free -m; ls /sys/bus/virtio/devices' SMP=3 MEM=512M CMDLINE=one.two=3 \
+		QEMU_ARGS="-device virtio-rng-device" || return
+	says one.two=3 "$tmp/out" && says virtio1 "$tmp/out" && [ "$(head -n 1 "$tmp/out")" = 3 ] &&
+		[ "$(awk '/^Mem/ { print ($2 < 512) }' "$tmp/out")" = 1 ]
+}
+
+refuses() {
+	text=$1
+	shift
+	exits 125 "$TOOLS/vm" "$@" && says "$text" && one_line
+}
+
+shells() {
+	echo 'exit 7' >"$tmp/script"
+	exits 2 make -C "$ROOT" vm SCRIPT="$tmp/script" && says "Error 7"
+}
+
+ok "the script's exit status and its output come out" exit_status
+ok "make vm fails with it" shells
+ok "no output" no_output
+ok "large output is whole" large_output
+ok "output comes as it is written" live
+ok "what the script leaves running is no hindrance" left_behind
+ok "a hang ends at TIMEOUT" hang
+ok "a panic fails" panics
+ok "a warning fails, whatever the script says" splat "WARNING: CPU: 0 PID: 1 at"
+ok "so does an error of KASAN" splat "BUG: KASAN: use-after-free"
+ok "and a hypervisor's panic" splat "nVHE hyp panic at:"
+ok "an end without a status fails" no_status
+ok "the output's text decides nothing" only_text
+ok "files go in and out" files
+ok "SMP, MEM, CMDLINE and QEMU_ARGS arrive" variables
+ok "protected, -cpu max" mode protected max "Protected hVHE mode"
+ok "protected, cortex-a72" mode protected cortex-a72 "Protected nVHE mode"
+ok "nvhe" mode nvhe max "Hyp nVHE mode"
+ok "vhe" mode vhe max " VHE mode"
+ok "none" mode none max "disabled"
+ok "vhe on a CPU without is refused" refuses "cortex-a72 has no VHE" MODE=vhe CPU=cortex-a72
+ok "an unknown mode is refused" refuses "no mode hvhe" MODE=hvhe
+ok "a script that is not there is refused" refuses "no script" SCRIPT="$tmp/none"
+ok "a timeout that is no number is refused" refuses "TIMEOUT" TIMEOUT=soon
+plan
