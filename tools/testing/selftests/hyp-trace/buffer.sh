@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The buffer is allocated when it is needed and given back; when it is too
+# small, what was lost is counted.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+
+# For the tests that look at the memory: 32 MiB for all CPUs. What
+# differs by less is other users'.
+SIZE=$((32768 / CPUS))
+NOISE=2048
+
+size() {
+	cat "$HYP/buffer_size_kb"
+}
+
+# Free memory, and what the CPUs keep of it for themselves, which MemFree has not.
+free_kb() {
+	awk '
+		$1 == "MemTotal:" { total = $2 }
+		$1 == "managed" { pages += $2 }
+		$1 == "nr_free_pages" || $1 == "count:" { free += $2 }
+		END { printf "%d\n", free * total / pages }' /proc/meminfo /proc/zoneinfo
+}
+
+run_guest() {
+	guest --cpu 0 --hvc 2000 --mmio 0 --wfi 0 >>guests
+}
+
+load() {
+	echo 1 >"$HYP/tracing_on"
+}
+
+unload() {
+	echo 0 >"$HYP/tracing_on"
+	fileop drain "$HYP/trace_pipe" >/dev/null
+}
+
+# How many times in a row the buffer was loaded, of ten.
+load_often() {
+	times=0
+	while [ "$times" -lt 10 ] && load && case $(size) in *\(loaded\)) ;; *) false ;; esac; do
+		unload
+		times=$((times + 1))
+	done
+	echo "$times"
+}
+
+test_states() {
+	reset
+	is "unloaded at first" "$(size)" "1024 (unloaded)"
+	load
+	is "loaded when tracing starts" "$(size)" "1024 (loaded)"
+	run_guest
+	echo 0 >"$HYP/tracing_on"
+	is "loaded while there are events to read" "$(size)" "1024 (loaded)"
+	exec 3<"$HYP/trace_pipe"
+	fileop drain - <&3 >/dev/null
+	is "loaded while there is a reader" "$(size)" "1024 (loaded)"
+	exec 3<&-
+	is "unloaded when all is read" "$(size)" "1024 (unloaded)"
+}
+
+# A write to trace, or opening it with O_TRUNC alone, forgets all events.
+test_cleared() {
+	reset
+	load
+	run_guest
+	: >guests
+	: >"$HYP/trace"
+	run_guest
+	echo 0 >"$HYP/tracing_on"
+	is "loaded after clearing while tracing is on" "$(size)" "1024 (loaded)"
+	drain trace
+	is "only events since then are left" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+	load
+	run_guest
+	echo 0 >"$HYP/tracing_on"
+	echo >"$HYP/trace"
+	is "unloaded after clearing with tracing off" "$(size)" "1024 (unloaded)"
+	is "no event is left then" "$(fileop read "$HYP/trace_pipe")" EAGAIN
+}
+
+test_memory() {
+	reset_to "$SIZE"
+	is "the size is kept" "$(size)" "$SIZE (unloaded)"
+	before=$(free_kb)
+	load
+	loaded=$(free_kb)
+	unload
+	after=$(free_kb)
+	ktap_print_msg "free: $before kB, loaded $loaded kB, unloaded $after kB"
+	holds "loading takes the memory" $((before - loaded)) -ge $((CPUS * SIZE * 9 / 10))
+	holds "unloading gives it back" $((before - after)) -lt "$NOISE"
+	is "loading ten times" "$(load_often)" 10
+	after=$(free_kb)
+	ktap_print_msg "free: after ten times $after kB"
+	holds "no memory is lost" $((before - after)) -lt "$NOISE"
+}
+
+# For all CPUs as much as there is: refused at once, or when tracing is to start.
+test_too_large() {
+	reset
+	before=$(free_kb)
+	size=$(awk -v cpus="$CPUS" '$1 == "MemTotal:" { print int($2 / cpus) }' /proc/meminfo)
+	outcome=$(fileop write "$HYP/buffer_size_kb" "$size")
+	expected=EINVAL
+	if [ "$outcome" = ok ]; then
+		outcome=$(fileop write "$HYP/tracing_on" 1)
+		expected=ENOMEM
+	fi
+	is "a buffer as large as the memory is refused" "$outcome" "$expected"
+	is "tracing is off then" "$(cat "$HYP/tracing_on")" 0
+	holds "no memory is lost by that" $((before - $(free_kb))) -lt "$NOISE"
+	echo 1024 >"$HYP/buffer_size_kb"
+	: >guests
+	record trace run_guest
+	is "tracing works afterwards" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+}
+
+# Events from before the guest's run, of the CPU it ran on.
+older_than_guest() {
+	awk -v from="$(sed 's/.*from=\([^ ]*\).*/\1/' guests)" '
+		/^\[000\]/ && $2 + 0 < from { print "from " from ": " $0 }' trace
+}
+
+# How many events a guest's run makes beside four for each of its exits (the
+# hypercall, into the guest, out of it, back to the host) is seen with a buffer
+# that holds them all; with one that does not it is about the same.
+test_overflow() {
+	reset
+	: >guests
+	record trace run_guest
+	others=$(($(total trace hyp_enter) + $(total trace hyp_exit) - 4 * $(value exits <guests)))
+	ktap_print_msg "$(value exits <guests) exits, $others other events"
+	is "nothing is lost in a large buffer" "$(lost trace)" 0
+
+	reset_to 8
+	: >guests
+	record trace run_guest
+	rest=$(($(total trace hyp_enter) + $(total trace hyp_exit)))
+	written=$((rest + $(lost trace)))
+	ktap_print_msg "$(value exits <guests) exits, $rest events read, $(lost trace) lost"
+	holds "events are lost in a small one" "$(lost trace)" -gt 0
+	holds "the small buffer was full" "$rest" -ge 100
+	holds "read and lost are as many as were written" "$written" -ge $((4 * $(value exits <guests)))
+	holds "read and lost are no more than were written" \
+		"$written" -le $((4 * $(value exits <guests) + 2 * others + 1000))
+	none "the oldest events are those lost" older_than_guest
+	none "what is left is sound" grep -E 'malformed|backwards|misled' trace.facts
+}
+
+# judge NAME: what is to be said of a trace of CPU 0 with gaps. The number of
+# events lost in a gap must be such that hyp_enter and hyp_exit still take turns.
+judge() {
+	awk -f "$DIR/trace.awk" trace >trace.facts
+	exits=$(value exits <guests)
+	written=$(($(total trace hyp_enter) + $(total trace hyp_exit) + $(lost trace)))
+	ktap_print_msg "$(grep -c LOST trace) gaps, $(lost trace) events lost of $written, $exits exits"
+	holds "$1: read and lost are as many as were written" "$written" -ge $((4 * exits))
+	none "$1: events lost are counted exactly" grep unpaired trace.facts
+	none "$1: what is left is sound" grep -E 'malformed|backwards|misled' trace.facts
+}
+
+# Some 400 events, more than are in a page of the ring, are read between one run
+# of the guest and the next; each run makes more than there is room for.
+test_gaps() {
+	reset_to 8
+	: >guests
+	exec 3<"$HYP/per_cpu/cpu0/trace_pipe"
+	load
+	for _ in 1 2 3 4; do
+		run_guest
+		timeout 20 dd bs=4096 count=4 <&3 2>&-
+	done >trace
+	echo 0 >"$HYP/tracing_on"
+	fileop drain - <&3 >>trace
+	exec 3<&-
+	holds "gaps: at least one for each read" "$(grep -c LOST trace)" -ge 4
+	judge "gaps"
+}
+
+# The same with a reader that takes what it gets while the guest runs.
+test_race() {
+	reset_to 8
+	load
+	guest --cpu 0 --hvc 20000 --mmio 0 --wfi 0 >guests &
+	while kill -0 $! 2>&-; do
+		fileop drain "$HYP/per_cpu/cpu0/trace_pipe"
+	done >trace
+	echo 0 >"$HYP/tracing_on"
+	fileop drain "$HYP/per_cpu/cpu0/trace_pipe" >>trace
+	judge "a reader beside the writer"
+}
+
+plan 32
+test_states
+test_cleared
+test_memory
+test_too_large
+test_overflow
+test_gaps
+test_race
+ktap_finished

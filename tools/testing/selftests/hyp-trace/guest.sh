@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# The events of a guest's run are as many as its payload made, and in order.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+
+# Each vCPU has a CPU of its own, so the exits KVM counted for the vCPU are the
+# events of the CPU: those of guests and of the hypercall that runs one.
+compare_counts() {
+	while read -r line; do
+		cpu=$(echo "$line" | value cpu)
+		exits=$(echo "$line" | value exits)
+		for event in hyp_exit hyp_enter; do
+			seen=$(count trace $event guest "$cpu")
+			[ "$seen" -eq "$exits" ] ||
+				echo "CPU $cpu: $seen $event for $exits exits of the guest"
+		done
+		[ "$(count trace hyp_enter hvc "$cpu")" -ge "$exits" ] ||
+			echo "CPU $cpu: fewer hypercalls than runs of the guest"
+	done <guests
+}
+
+# What the payload made on purpose, and nothing but interrupts and the faults
+# of a guest's first accesses beside it.
+compare_payload() {
+	while read -r line; do
+		made=$(($(echo "$line" | value hvc) + $(echo "$line" | value mmio) + $(echo "$line" | value wfi)))
+		[ "$(echo "$line" | value exits)" -gt "$made" ] || echo "no fault: $line"
+	done <guests
+	[ "$(value hvc <guests)" -eq $((CPUS * 500)) ] || echo "not $((CPUS * 500)) HVCs"
+	[ "$(value wfi <guests)" -eq $((CPUS * 8)) ] || echo "not $((CPUS * 8)) WFIs"
+	[ "$(value mmio <guests)" -ge $((CPUS * 100)) ] || echo "not $((CPUS * 100)) accesses"
+}
+
+run_guest() {
+	guest --vcpus "$CPUS" --cpu 0 --hvc 500 --mmio 100 --wfi 8 >guests
+}
+
+# What the pipes of the CPUs ought not to have.
+strangers() {
+	for cpu in $(seq 0 $((CPUS - 1))); do
+		fileop drain "$HYP/per_cpu/cpu$cpu/trace_pipe" >pipe
+		grep -v "$(printf '^\[%03d\]' "$cpu")" pipe
+		awk -f "$DIR/trace.awk" pipe >pipe.facts
+		exits=$(grep " cpu=$cpu " guests | value exits)
+		[ "$(count pipe hyp_enter guest)" -eq "$exits" ] ||
+			echo "CPU $cpu: not $exits exits of the guest"
+	done
+}
+
+plan 12
+
+record trace run_guest
+is "the guest did what it was asked to" $? 0
+none "the guest did as much as it was asked to" compare_payload
+is "no event was lost" "$(lost trace)" 0
+none "hyp_exit and hyp_enter for each exit of the guest" compare_counts
+holds "there are host hypercalls" "$(count trace hyp_enter hvc)" -gt 0
+holds "there are returns to the host" "$(count trace hyp_exit host)" -gt 0
+none "each line is as documented" grep malformed trace.facts
+none "hyp_enter and hyp_exit take turns on each CPU" grep unpaired trace.facts
+none "EL2 is entered the way it was left" grep misled trace.facts
+none "times never go backwards on a CPU" grep backwards trace.facts
+none "trace_pipe merges the CPUs by time" grep unmerged trace.facts
+
+reset
+echo 1 >"$HYP/tracing_on"
+run_guest
+echo 0 >"$HYP/tracing_on"
+none "per_cpu/cpuN/trace_pipe has the events of CPU N alone" strangers
+ktap_finished

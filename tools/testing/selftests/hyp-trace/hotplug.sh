@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A CPU that goes and comes back is traced again.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+
+CPU=$((CPUS - 1))
+ONLINE=/sys/devices/system/cpu/cpu$CPU/online
+
+run_guest() {
+	guest --cpu "$CPU" >>guests
+}
+
+go_and_come() {
+	run_guest
+	echo 0 >"$ONLINE"
+	echo 1 >"$ONLINE"
+	run_guest
+}
+
+plan 5
+if [ ! -w "$ONLINE" ] || [ "$CPU" -eq 0 ]; then
+	for name in 1 2 3 4 5; do
+		ktap_test_skip "$name: no CPU can be taken offline"
+	done
+	ktap_finished
+fi
+: >guests
+record trace go_and_come
+is "no event was lost" "$(lost trace)" 0
+is "events before and after are all there" "$(count trace hyp_enter guest "$CPU")" "$(value exits <guests)"
+none "hyp_enter and hyp_exit take turns on each CPU" grep -E 'malformed|unpaired|misled' trace.facts
+none "times never go backwards on a CPU" grep backwards trace.facts
+# Under pKVM the CPU comes back through EL2's own PSCI entry; else the hypervisor
+# is set up anew and sees no PSCI.
+case $(kvm_mode) in
+protected) is "the CPU comes back by PSCI" "$(count trace hyp_enter psci "$CPU")" 1 ;;
+*) is "no PSCI call passes EL2" "$(count trace hyp_enter psci)" 0 ;;
+esac
+ktap_finished

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# trace_pipe blocks, ends and refuses as the host's does.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+
+LAST=$((CPUS - 1))
+PIPE=$HYP/trace_pipe
+PIPE0=$HYP/per_cpu/cpu0/trace_pipe
+
+run_guest() {
+	guest --cpu "$LAST" >guests
+}
+
+ended() {
+	! kill -0 "$1" 2>&-
+}
+
+has_line() {
+	[ -s "$1" ]
+}
+
+# Blocked: asleep in a read, as the kernel sees it.
+blocked() {
+	grep -q '^State:.*S' "/proc/$1/status"
+}
+
+test_empty() {
+	reset
+	is "EAGAIN with tracing off" "$(fileop read "$PIPE")" EAGAIN
+	is "EAGAIN with tracing off, of a CPU" "$(fileop read "$PIPE0")" EAGAIN
+	echo 0 >"$HYP/events/enable"
+	echo 1 >"$HYP/tracing_on"
+	is "EAGAIN with no event enabled" "$(fileop read "$PIPE")" EAGAIN
+	is "EINTR for a signal" "$(fileop interrupt "$PIPE")" EINTR
+	is "EINTR for a signal, of a CPU" "$(fileop interrupt "$PIPE0")" EINTR
+}
+
+test_second() {
+	reset
+	exec 3<"$PIPE"
+	is "EBUSY for a second reader" "$(fileop read "$PIPE")" EBUSY
+	is "EBUSY for a reader of a CPU beside one of all" "$(fileop read "$PIPE0")" EBUSY
+	exec 3<&-
+	exec 3<"$PIPE0"
+	is "EBUSY for a second reader of a CPU" "$(fileop read "$PIPE0")" EBUSY
+	is "EBUSY for a reader of all beside one of a CPU" "$(fileop read "$PIPE")" EBUSY
+	[ "$LAST" -eq 0 ] ||
+		is "a reader for each CPU" "$(fileop read "$HYP/per_cpu/cpu$LAST/trace_pipe")" EAGAIN
+	exec 3<&-
+	is "a reader after the others" "$(fileop read "$PIPE")" EAGAIN
+}
+
+# Killed while it blocks, a reader leaves nothing behind.
+test_killed() {
+	reset
+	echo 0 >"$HYP/events/enable"
+	echo 1 >"$HYP/tracing_on"
+	cat "$PIPE" &
+	reader=$!
+	until_true 10 blocked $reader
+	kill $reader
+	wait $reader 2>&-
+	is "a blocked reader can be killed" $? 143
+	echo 0 >"$HYP/tracing_on"
+	fileop drain "$PIPE" >/dev/null
+	is "the buffer is given back then" "$(cat "$HYP/buffer_size_kb")" "1024 (unloaded)"
+}
+
+# A reader that blocks gets events as they come, and the end of file when
+# tracing is off and it has read all.
+test_end() {
+	reset
+	cat "$PIPE" >trace &
+	reader=$!
+	echo 1 >"$HYP/tracing_on"
+	run_guest
+	until_true 20 has_line trace
+	is "events reach a blocked reader while tracing is on" $? 0
+	echo 0 >"$HYP/tracing_on"
+	until_true 20 ended $reader
+	is "a reader ends when tracing does" $? 0
+	kill $reader 2>&-
+	wait $reader 2>&-
+	awk -f "$DIR/trace.awk" trace >trace.facts
+	is "it has read all events" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+	none "what it read is sound" grep -E 'malformed|backwards|unpaired|misled' trace.facts
+}
+
+# A page is not read but for its end, nor twice: small reads give what a large
+# one gives.
+test_small() {
+	reset
+	echo 1 >"$HYP/tracing_on"
+	run_guest
+	echo 0 >"$HYP/tracing_on"
+	timeout 60 dd if="$PIPE" bs=100 of=trace 2>&-
+	awk -f "$DIR/trace.awk" trace >trace.facts
+	is "reads smaller than the text" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+}
+
+plan $((17 + (LAST > 0)))
+test_empty
+test_second
+test_killed
+test_end
+test_small
+ktap_finished
