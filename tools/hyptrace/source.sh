@@ -84,7 +84,7 @@ fetch_source() {
 		note "fetching linux-source-6.12 $1 (150 MB)"
 		mkdir -p "$DL/partial"
 		with_progress "$BUILD/apt.log" "fetching, lines" download "linux-source-6.12=$1" || return
-		mv "$DL"/partial/*_"$1"_all.deb "$deb"
+		mv "$DL/partial"/*_"$1"_all.deb "$deb" && rmdir "$DL/partial"
 	}
 	echo "$deb"
 }

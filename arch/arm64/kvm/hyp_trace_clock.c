@@ -5,7 +5,8 @@
  * EL2 computes the time from the counter that the host keeps time by; it must
  * be told the time at one count and the rate. The rate is that of the boot
  * clock between two snapshots, which follows whatever adjusts the host's
- * clock; while tracing is on it is measured again every second.
+ * clock; while tracing is on it is measured again every second, but not while
+ * the system suspends.
  */
 #include <linux/clocksource_ids.h>
 #include <linux/delay.h>
@@ -75,7 +76,7 @@ static void hyp_clock_work(struct work_struct *work)
 	if (hyp_clock_snapshot(&now) || hyp_clock_update(&now))
 		pr_warn_once("kvm: hyp_trace: the clock source has changed, times will drift\n");
 
-	schedule_delayed_work(&hyp_clock_dwork, HYP_CLOCK_PERIOD);
+	queue_delayed_work(system_freezable_wq, &hyp_clock_dwork, HYP_CLOCK_PERIOD);
 }
 
 /**
@@ -103,7 +104,7 @@ int hyp_trace_clock_start(void)
 		return ret;
 	}
 
-	schedule_delayed_work(&hyp_clock_dwork, HYP_CLOCK_PERIOD);
+	queue_delayed_work(system_freezable_wq, &hyp_clock_dwork, HYP_CLOCK_PERIOD);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ test_cleared() {
 	echo 0 >"$HYP/tracing_on"
 	is "loaded after clearing while tracing is on" "$(size)" "1024 (loaded)"
 	drain trace
-	is "only events since then are left" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+	is "only events since then are left" "$(count trace hyp_enter guest)" "$(exits guests)"
 	load
 	run_guest
 	echo 0 >"$HYP/tracing_on"
@@ -115,7 +115,7 @@ test_too_large() {
 	echo 1024 >"$HYP/buffer_size_kb"
 	: >guests
 	record trace run_guest
-	is "tracing works afterwards" "$(count trace hyp_enter guest)" "$(value exits <guests)"
+	is "tracing works afterwards" "$(count trace hyp_enter guest)" "$(exits guests)"
 }
 
 # Events from before the guest's run, of the CPU it ran on.
@@ -131,8 +131,8 @@ test_overflow() {
 	reset
 	: >guests
 	record trace run_guest
-	others=$(($(total trace hyp_enter) + $(total trace hyp_exit) - 4 * $(value exits <guests)))
-	ktap_print_msg "$(value exits <guests) exits, $others other events"
+	others=$(($(total trace hyp_enter) + $(total trace hyp_exit) - 4 * $(exits guests)))
+	ktap_print_msg "$(exits guests) exits, $others other events"
 	is "nothing is lost in a large buffer" "$(lost trace)" 0
 
 	reset_to 8
@@ -140,12 +140,12 @@ test_overflow() {
 	record trace run_guest
 	rest=$(($(total trace hyp_enter) + $(total trace hyp_exit)))
 	written=$((rest + $(lost trace)))
-	ktap_print_msg "$(value exits <guests) exits, $rest events read, $(lost trace) lost"
+	ktap_print_msg "$(exits guests) exits, $rest events read, $(lost trace) lost"
 	holds "events are lost in a small one" "$(lost trace)" -gt 0
 	holds "the small buffer was full" "$rest" -ge 100
-	holds "read and lost are as many as were written" "$written" -ge $((4 * $(value exits <guests)))
+	holds "read and lost are as many as were written" "$written" -ge $((4 * $(exits guests)))
 	holds "read and lost are no more than were written" \
-		"$written" -le $((4 * $(value exits <guests) + 2 * others + 1000))
+		"$written" -le $((4 * $(exits guests) + 2 * others + 1000))
 	none "the oldest events are those lost" older_than_guest
 	none "what is left is sound" grep -E 'malformed|backwards|misled' trace.facts
 }
@@ -154,10 +154,10 @@ test_overflow() {
 # events lost in a gap must be such that hyp_enter and hyp_exit still take turns.
 judge() {
 	awk -f "$DIR/trace.awk" trace >trace.facts
-	exits=$(value exits <guests)
+	made=$(exits guests)
 	written=$(($(total trace hyp_enter) + $(total trace hyp_exit) + $(lost trace)))
-	ktap_print_msg "$(grep -c LOST trace) gaps, $(lost trace) events lost of $written, $exits exits"
-	holds "$1: read and lost are as many as were written" "$written" -ge $((4 * exits))
+	ktap_print_msg "$(grep -c LOST trace) gaps, $(lost trace) events lost of $written, $made exits"
+	holds "$1: read and lost are as many as were written" "$written" -ge $((4 * made))
 	none "$1: events lost are counted exactly" grep unpaired trace.facts
 	none "$1: what is left is sound" grep -E 'malformed|backwards|misled' trace.facts
 }

@@ -137,6 +137,12 @@ lost() {
 	awk '$1 == "lost" { n += $3 } END { print n + 0 }' "$1.facts"
 }
 
+# exits FILE: how many exits KVM counted for the guests whose lines are there.
+exits() {
+	grep -q "^vcpu=" "$1" || echo "no guest ran, but for"
+	value exits <"$1"
+}
+
 # value NAME: the sum of NAME=... in what guest printed, on standard input.
 value() {
 	tr ' ' '\n' | awk -F = -v name="$1" '$1 == name { n += $2 } END { print n + 0 }'
