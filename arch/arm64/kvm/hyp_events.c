@@ -7,6 +7,7 @@
  * the files that turn it on and off. EL2 is told only while tracing is on, so
  * that an event costs next to nothing otherwise.
  */
+#include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/trace_events.h>
@@ -15,7 +16,6 @@
 #include <linux/uaccess.h>
 
 #include <asm/kvm_asm.h>
-#include <asm/kvm_host.h>
 #include <asm/kvm_hypevents_defs.h>
 
 #include "hyp_trace.h"

@@ -25,6 +25,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/security.h>
 #include <linux/slab.h>
@@ -33,7 +34,6 @@
 #include <linux/workqueue.h>
 
 #include <asm/kvm_asm.h>
-#include <asm/kvm_host.h>
 #include <asm/virt.h>
 
 #include "hyp_trace.h"
@@ -67,6 +67,7 @@ static struct hyp_trace {
 	.poll	= __DELAYED_WORK_INITIALIZER(hyp_trace.poll, hyp_trace_poll_work, 0),
 };
 
+/* Held while the next event is looked for and read, or all are forgotten. */
 DEFINE_MUTEX(hyp_trace_read_lock);
 
 /* The buffer stays while there are readers, and so while this runs. */

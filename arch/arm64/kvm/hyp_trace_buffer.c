@@ -12,12 +12,12 @@
  * hyp_trace.c sees to.
  */
 #include <linux/gfp.h>
+#include <linux/kvm_host.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include <asm/kvm_asm.h>
-#include <asm/kvm_host.h>
 #include <asm/kvm_mmu.h>
 
 #include "hyp/include/nvhe/trace_ring.h"

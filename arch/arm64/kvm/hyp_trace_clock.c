@@ -10,12 +10,12 @@
  */
 #include <linux/clocksource_ids.h>
 #include <linux/delay.h>
+#include <linux/kvm_host.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include <asm/kvm_asm.h>
-#include <asm/kvm_host.h>
 
 #include "hyp_trace.h"
 

@@ -22,7 +22,7 @@
  * @writer:	describes it to the reader
  * @desc:	its pages
  * @ring:	the writer
- * @lock:	what EL2 would hold around a swap
+ * @lock:	held around a swap, as EL2 does
  * @buffer:	the reader
  * @ts:		time of the next event
  * @written:	events written so far; the next one's number
@@ -33,7 +33,7 @@ struct ring_test {
 	struct ring_buffer_writer	writer;
 	struct ring_buffer_writer_cpu	desc;
 	struct trace_ring		ring;
-	spinlock_t			lock;
+	spinlock_t			lock;	/* around a swap */
 	struct trace_buffer		*buffer;
 	u64				ts;
 	u64				written;
@@ -243,7 +243,9 @@ static void ring_test_reset(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 		KUNIT_EXPECT_FALSE(test, ring_test_read(test, t, NULL));
 
-		t->written = t->seen = t->lost = 0;
+		t->written = 0;
+		t->seen = 0;
+		t->lost = 0;
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 		KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 		ring_test_balance(test, t);
@@ -356,6 +358,7 @@ static struct kunit_suite ring_test_suite = {
 	.name		= "hyp_trace_ring",
 	.test_cases	= ring_test_cases,
 };
+
 kunit_test_suite(ring_test_suite);
 
 MODULE_DESCRIPTION("KUnit test of the hypervisor's trace rings");

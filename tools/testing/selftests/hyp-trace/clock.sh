@@ -42,8 +42,9 @@ outside() {
 # Each vCPU thread read the clock just before its run and just after it.
 outside_runs() {
 	while read -r line; do
-		outside "$(echo "$line" | sed 's/.*from=\([^ ]*\).*/\1/')" \
-			"$(echo "$line" | sed 's/.*to=\([^ ]*\).*/\1/')" "$(echo "$line" | value cpu)"
+		from=$(echo "$line" | sed 's/.*from=\([^ ]*\).*/\1/')
+		to=$(echo "$line" | sed 's/.*to=\([^ ]*\).*/\1/')
+		outside "$from" "$to" "$(echo "$line" | value cpu)"
 	done <guests
 }
 

@@ -24,7 +24,10 @@ compare_counts() {
 # of a guest's first accesses beside it.
 compare_payload() {
 	while read -r line; do
-		made=$(($(echo "$line" | value hvc) + $(echo "$line" | value mmio) + $(echo "$line" | value wfi)))
+		made=0
+		for kind in hvc mmio wfi; do
+			made=$((made + $(echo "$line" | value "$kind")))
+		done
 		[ "$(echo "$line" | value exits)" -gt "$made" ] || echo "no fault: $line"
 	done <guests
 	[ "$(value hvc <guests)" -eq $((CPUS * 500)) ] || echo "not $((CPUS * 500)) HVCs"

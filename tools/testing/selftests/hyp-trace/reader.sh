@@ -46,7 +46,8 @@ test_second() {
 	is "a second reader of a CPU" "$(fileop read "$PIPE0")" EAGAIN
 	is "a reader of all beside one of a CPU" "$(fileop read "$PIPE")" EAGAIN
 	[ "$LAST" -eq 0 ] ||
-		is "a reader for each CPU" "$(fileop read "$HYP/per_cpu/cpu$LAST/trace_pipe")" EAGAIN
+		is "a reader for each CPU" \
+			"$(fileop read "$HYP/per_cpu/cpu$LAST/trace_pipe")" EAGAIN
 	exec 3<&-
 	is "a reader after the others" "$(fileop read "$PIPE")" EAGAIN
 }

@@ -123,7 +123,8 @@ record() {
 # count FILE EVENT REASON [CPU]: how many of them the trace has.
 count() {
 	awk -v event="$2" -v reason="$3" -v cpu="${4:-any}" '
-		$1 == "count" && $3 == event && $4 == reason && (cpu == "any" || $2 == cpu) { n += $5 }
+		$1 != "count" || $3 != event || $4 != reason { next }
+		cpu == "any" || $2 == cpu { n += $5 }
 		END { print n + 0 }' "$1.facts"
 }
 
