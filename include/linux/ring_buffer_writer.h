@@ -41,6 +41,8 @@ struct ring_buffer_writer_page {
  * @type:	RB_WRITER_TIME_EXTEND; or the length of the event's data in
  *		words, 0 when the next word holds it in bytes
  * @delta:	ns since the event before, below 1 << RB_WRITER_TS_SHIFT
+ *
+ * Return: the word.
  */
 static inline u32 rb_writer_header(u32 type, u32 delta)
 {

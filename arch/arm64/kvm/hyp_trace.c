@@ -223,6 +223,7 @@ err_put:
  * hyp_trace_is_on - is tracing on?
  *
  * Context: any.
+ * Return: whether it is, or is just being turned on.
  */
 bool hyp_trace_is_on(void)
 {

@@ -62,9 +62,10 @@
  *		pages at earlier positions are complete.
  * (C) overrun:	writer exchanges the slot of p, then stores ring->overrun with
  *		release. Reader loads overrun with acquire, then exchanges the
- *		slot of h. If that succeeds, overrun did not yet count h. And
- *		since h is the oldest position by a tail that was loaded before
- *		overrun, by (B) it counts all before h: exact.
+ *		slot of h. Of the two exchanges of a slot but one can succeed;
+ *		if the reader's does, h is not counted, nor is anything after
+ *		it. And since h is the oldest position by a tail that was
+ *		loaded before overrun, by (B) all before h is: exact.
  * (D) slot:	reader has read its page, then puts it into a slot by an
  *		exchange that is at least a release. Writer loads the slot with
  *		acquire, then overwrites the page.
