@@ -6,9 +6,9 @@
 . "$(dirname "$0")/tracing.sh"
 
 # For the tests that look at the memory: 32 MiB for all CPUs. What
-# differs by less than a tenth is other users', or KASAN's quarantine.
+# differs by less than a quarter is other users', or KASAN's quarantine.
 SIZE=$((32768 / CPUS))
-NOISE=3276
+NOISE=8192
 
 size() {
 	cat "$HYP/buffer_size_kb"
