@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What ring_buffer.c asks of ring_buffer_reader.c, for the buffers that a
+ * foreign writer fills. Included by ring_buffer.c alone.
+ */
+#ifdef CONFIG_RING_BUFFER_READER
+
+static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer);
+static struct buffer_page *
+rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer);
+
+static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return cpu_buffer->reader;
+}
+
+#else
+
+static inline bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return true;
+}
+
+static inline struct buffer_page *
+rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return NULL;
+}
+
+static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return false;
+}
+
+#endif /* CONFIG_RING_BUFFER_READER */
