@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Each prefix of the exported series builds, as far as what it touches goes.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
+
+"$TOOLS/series" >&2
+tree=$tmp/tree
+
+# The source as it came: a tree of links, in which files are replaced, not
+# written to.
+start() {
+	cp -al "$BUILD/tree" "$tree"
+	(cd "$tree" && new_files | xargs -d '\n' rm -f)
+	touched | while read -r file; do
+		cp --remove-destination "$BUILD/pristine/$file" "$tree/$file"
+	done
+}
+
+builds() {
+	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1" &&
+		"$TOOLS/kernel" CONFIG=lint TREE="$tree" \
+			UNKNOWN_OK="KVM_HYP_TRACING KVM_HYP_TRACING_KUNIT_TEST" \
+			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/time/timekeeping.o"
+}
+
+rm -rf "$BUILD/kernel-lint"
+start
+for mail in "$BUILD"/series/*.patch; do
+	[ "${mail##*/}" = 0000-cover-letter.patch ] || ok "up to ${mail##*/}" builds "$mail"
+done
+ok "the last one is the tree" diff -r "$tree" "$BUILD/tree"
+rm -rf "$BUILD/kernel-lint"
+plan
