@@ -88,6 +88,37 @@ test_end() {
 	none "what it read is sound" grep -E 'malformed|backwards|unpaired|misled' trace.facts
 }
 
+# How many guest exits the two readers below have read.
+read_by_two() {
+	cat one two >trace
+	awk -f "$DIR/trace.awk" trace >trace.facts
+	count trace hyp_enter guest
+}
+
+all_read_by_two() {
+	[ "$(read_by_two)" -ge "$(exits guests)" ]
+}
+
+# Of two readers at once each has a part of the events.
+test_two() {
+	reset
+	: >guests
+	cat "$PIPE" >one &
+	first=$!
+	cat "$PIPE" >two &
+	second=$!
+	echo 1 >"$HYP/tracing_on"
+	for _ in 1 2 3 4; do
+		guest --cpu "$LAST" >>guests
+	done
+	echo 0 >"$HYP/tracing_on"
+	until_true 20 all_read_by_two
+	kill $first $second 2>&-
+	wait $first $second 2>&-
+	ktap_print_msg "$(wc -l <one) and $(wc -l <two) lines"
+	is "two readers have each event once" "$(read_by_two)" "$(exits guests)"
+}
+
 # A page is not read but for its end, nor twice: small reads give what a large
 # one gives.
 test_small() {
@@ -100,10 +131,11 @@ test_small() {
 	is "reads smaller than the text" "$(count trace hyp_enter guest)" "$(exits guests)"
 }
 
-plan $((17 + (LAST > 0)))
+plan $((18 + (LAST > 0)))
 test_empty
 test_second
 test_killed
 test_end
+test_two
 test_small
 ktap_finished
