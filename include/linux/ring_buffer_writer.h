@@ -95,8 +95,8 @@ struct ring_buffer_writer_cpu {
 /**
  * struct ring_buffer_writer_ops - what a reader asks of the writer
  * @swap_reader: give back the reader's page of @cpu, which is wholly read,
- *		and take the oldest unread one. Called with the CPU's reader
- *		lock held and interrupts off. Returns the id of the new
+ *		and take the oldest unread one; at least a release. Called with
+ *		the CPU's reader lock held and interrupts off. Returns the id of the new
  *		reader's page; -ENODATA when there is none; -EAGAIN when the
  *		writer was too quick.
  * @reset:	forget all events of @cpu and zero its counters; same context.

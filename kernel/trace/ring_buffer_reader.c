@@ -21,8 +21,8 @@
  * (A) page->commit is loaded with acquire before the events it covers.
  * (B) meta->tail is loaded with acquire before page->commit: when tail is not
  *     the reader's position, that commit is final.
- * (D) the page was read before ops->swap_reader() gives it back; the call
- *     orders that, being an exception to a higher level and back.
+ * (D) the page was read before ops->swap_reader() gives it back: that does so
+ *     with at least a release, on this CPU.
  */
 #include <linux/ring_buffer_writer.h>
 
