@@ -531,7 +531,7 @@ static int __init hyp_trace_init(void)
 
 	dir = tracefs_create_dir("hypervisor", NULL);
 	if (!dir) {
-		pr_warn("kvm: hyp_trace: no directory in tracefs\n");
+		pr_warn("kvm: hyp_trace: no tracing of the hypervisor: no directory in tracefs\n");
 		return 0;
 	}
 
