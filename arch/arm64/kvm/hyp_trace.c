@@ -268,19 +268,28 @@ void hyp_trace_put_reader(void)
 	hyp_trace_put();
 }
 
-/* Forget all events, also while they are being written. */
-static int hyp_trace_clear(void)
+static int hyp_trace_reset_cpus(void)
 {
 	struct hyp_trace_call call = { .fn = hyp_trace_call_reset };
 
 	lockdep_assert_held(&hyp_trace.lock);
 
-	if (!hyp_trace.buffer)
-		return 0;
-
 	guard(cpus_read_lock)();
 	guard(mutex)(&hyp_trace_read_lock);
 	return hyp_trace_call_cpus(&call);
+}
+
+/* Forget all events, also while they are being written. */
+static int hyp_trace_clear(void)
+{
+	int ret = 0;
+
+	guard(mutex)(&hyp_trace.lock);
+
+	if (hyp_trace.buffer)
+		ret = hyp_trace_reset_cpus();
+	hyp_trace_put();
+	return ret;
 }
 
 /**
@@ -413,20 +422,13 @@ static int trace_open(struct inode *inode, struct file *file)
 	if (ret || !(file->f_flags & O_TRUNC))
 		return ret;
 
-	guard(mutex)(&hyp_trace.lock);
-	ret = hyp_trace_clear();
-	hyp_trace_put();
-	return ret;
+	return hyp_trace_clear();
 }
 
 static ssize_t trace_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	int ret;
+	int ret = hyp_trace_clear();
 
-	scoped_guard(mutex, &hyp_trace.lock) {
-		ret = hyp_trace_clear();
-		hyp_trace_put();
-	}
 	if (ret)
 		return ret;
 

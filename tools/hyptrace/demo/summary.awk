@@ -6,17 +6,6 @@
 # events cut into is not known, and not counted; nor is one that was under way
 # when the trace began.
 
-# Without the zeros in front: to some awks they mean octal.
-function number(digits) {
-	sub(/^0+/, "", digits)
-	return digits + 0
-}
-
-function micros(stamp,  part) {
-	split(stamp, part, ".")
-	return part[1] * 1000000 + number(part[2])
-}
-
 # 1234567 -> 1,234,567
 function grouped(n,  text) {
 	n = sprintf("%d", n)

@@ -6,9 +6,11 @@
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
 
+STAMP=$ROOT/tools/testing/selftests/hyp-trace/stamp.awk
+
 # summary_is: of the trace in $tmp/trace, what is in $tmp/want.
 summary_is() {
-	awk -f "$TOOLS/demo/summary.awk" "$tmp/trace" >"$tmp/got" && diff "$tmp/want" "$tmp/got"
+	awk -f "$STAMP" -f "$TOOLS/demo/summary.awk" "$tmp/trace" >"$tmp/got" && diff "$tmp/want" "$tmp/got"
 }
 
 # Two CPUs in turn. CPU 0: 10 us for the hypercall, 20 for the guest's exit.
@@ -106,7 +108,7 @@ END
 ok "a hyp_enter or hyp_exit without the other" summary_is
 
 : >"$tmp/trace"
-ok "a trace without events is an error" exits 1 awk -f "$TOOLS/demo/summary.awk" "$tmp/trace"
+ok "a trace without events is an error" exits 1 awk -f "$STAMP" -f "$TOOLS/demo/summary.awk" "$tmp/trace"
 
 # Ten hypercalls, the guest on CPU 1 at the eleventh.
 for n in 0 1 2 3 4 5 6 7 8 9; do

@@ -11,7 +11,7 @@ TESTS=$ROOT/tools/testing/selftests/hyp-trace
 
 # The faults found in the trace on standard input: their kinds and lines.
 faults() {
-	awk -f "$TESTS/trace.awk" | grep -vE '^(count|lost) ' | cut -d : -f 1 | xargs
+	awk -f "$TESTS/stamp.awk" -f "$TESTS/trace.awk" | grep -vE '^(count|lost) ' | cut -d : -f 1 | xargs
 }
 
 # finds FAULTS LINE...: in a trace of these lines.
@@ -59,7 +59,7 @@ done
 
 counts() {
 	printf '%s\n' "$h0" "$g0" "$h0" 'CPU:3 [LOST 7 EVENTS]' 'CPU:3 [LOST 1 EVENTS]' |
-		awk -f "$TESTS/trace.awk" | grep -E '^(count|lost) ' | LC_ALL=C sort >"$tmp/got"
+		awk -f "$TESTS/stamp.awk" -f "$TESTS/trace.awk" | grep -E '^(count|lost) ' | LC_ALL=C sort >"$tmp/got"
 	printf '%s\n' 'count 0 hyp_enter hvc 2' 'count 0 hyp_exit guest 1' 'lost 3 8' |
 		diff - "$tmp/got"
 }
@@ -88,7 +88,7 @@ clock() {
 		[001]     1.000025: hyp_exit: reason=host
 	END
 	sed -i "$1" "$tmp/host" "$tmp/trace"
-	awk -f "$TESTS/clock.awk" "$tmp/host" "$tmp/trace" >"$tmp/got" || return
+	awk -f "$TESTS/stamp.awk" -f "$TESTS/clock.awk" "$tmp/host" "$tmp/trace" >"$tmp/got" || return
 	[ "$(wc -l <"$tmp/got")" = "$2" ] || cat "$tmp/got"
 	[ "$(wc -l <"$tmp/got")" = "$2" ]
 }

@@ -153,7 +153,7 @@ test_overflow() {
 # judge NAME: what is to be said of a trace of CPU 0 with gaps. The number of
 # events lost in a gap must be such that hyp_enter and hyp_exit still take turns.
 judge() {
-	awk -f "$DIR/trace.awk" trace >trace.facts
+	facts trace
 	made=$(exits guests)
 	written=$(($(total trace hyp_enter) + $(total trace hyp_exit) + $(lost trace)))
 	gaps="$(grep -c LOST trace) gaps"

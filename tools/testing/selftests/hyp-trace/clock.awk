@@ -4,17 +4,6 @@
 # four events on a CPU are not in this order, a microsecond for the rounding:
 #   host kvm_entry, EL2 hyp_enter (hypercall), EL2 hyp_exit to the host, host kvm_exit
 
-# Without the zeros in front: to some awks they mean octal.
-function number(digits) {
-	sub(/^0+/, "", digits)
-	return digits + 0
-}
-
-function micros(stamp,  part) {
-	split(stamp, part, ".")
-	return part[1] * 1000000 + number(part[2])
-}
-
 function add(kind, cpu, stamp,  n) {
 	cpus[cpu]
 	n = ++runs[kind, cpu]

@@ -61,5 +61,5 @@ none "events are between the host's trace markers" \
 	outside "$(marker before)" "$(marker after)"
 none "events are between the vCPU threads' readings of the clock" outside_runs
 none "each run of the guest is between the host's kvm_entry and kvm_exit" \
-	awk -f "$DIR/clock.awk" host trace
+	awk -f "$DIR/stamp.awk" -f "$DIR/clock.awk" host trace
 ktap_finished

@@ -44,7 +44,7 @@ strangers() {
 	for cpu in $(seq 0 $((CPUS - 1))); do
 		fileop drain "$HYP/per_cpu/cpu$cpu/trace_pipe" >pipe
 		grep -v "$(printf '^\[%03d\]' "$cpu")" pipe
-		awk -f "$DIR/trace.awk" pipe >pipe.facts
+		facts pipe
 		exits=$(grep " cpu=$cpu " guests | value exits)
 		[ "$(count pipe hyp_enter guest)" -eq "$exits" ] ||
 			echo "CPU $cpu: not $exits exits of the guest"

@@ -83,7 +83,7 @@ test_end() {
 	is "a reader ends when tracing does" $? 0
 	kill $reader 2>&-
 	wait $reader 2>&-
-	awk -f "$DIR/trace.awk" trace >trace.facts
+	facts trace
 	is "it has read all events" "$(count trace hyp_enter guest)" "$(exits guests)"
 	none "what it read is sound" grep -E 'malformed|backwards|unpaired|misled' trace.facts
 }
@@ -91,7 +91,7 @@ test_end() {
 # How many guest exits the two readers below have read.
 read_by_two() {
 	cat one two >trace
-	awk -f "$DIR/trace.awk" trace >trace.facts
+	facts trace
 	count trace hyp_enter guest
 }
 
@@ -127,7 +127,7 @@ test_small() {
 	run_guest
 	echo 0 >"$HYP/tracing_on"
 	timeout 60 dd if="$PIPE" bs=100 of=trace 2>&-
-	awk -f "$DIR/trace.awk" trace >trace.facts
+	facts trace
 	is "reads smaller than the text" "$(count trace hyp_enter guest)" "$(exits guests)"
 }
 

@@ -15,17 +15,6 @@ function tell(what) {
 	print what, NR ": " $0
 }
 
-# Without the zeros in front: to some awks they mean octal.
-function number(digits) {
-	sub(/^0+/, "", digits)
-	return digits + 0
-}
-
-function micros(stamp,  part) {
-	split(stamp, part, ".")
-	return part[1] * 1000000 + number(part[2])
-}
-
 # How EL2 may be entered after it was left, by the two reasons. Firmware that
 # switches a CPU off returns by PSCI, on another day.
 function follows(left, entered) {

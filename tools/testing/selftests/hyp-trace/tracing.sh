@@ -101,11 +101,16 @@ until_true() {
 	done
 }
 
+# facts FILE: what can be said of the trace in FILE goes to FILE.facts.
+facts() {
+	awk -f "$DIR/stamp.awk" -f "$DIR/trace.awk" "$1" >"$1.facts"
+}
+
 # drain FILE: what there is to read goes to FILE, what can be said of it to
 # FILE.facts.
 drain() {
 	fileop drain "$HYP/trace_pipe" >"$1"
-	awk -f "$DIR/trace.awk" "$1" >"$1.facts"
+	facts "$1"
 }
 
 # record FILE COMMAND...: trace the command, drain into FILE.
