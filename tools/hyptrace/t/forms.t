@@ -58,6 +58,7 @@ export TIMEOUT="${TIMEOUT:-600}"
 form protected max 2
 form protected cortex-a72 4
 form nvhe max 1
+form nvhe cortex-a72 2
 form vhe max 2
 form none max 1
 echo "1..$count"
