@@ -12,7 +12,7 @@ MAKEFLAGS += --no-print-directory
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did
+run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto]
 	@$(T)/run
 
 check: ## run all tests; ends with `N passed, N failed`
@@ -21,7 +21,7 @@ check: ## run all tests; ends with `N passed, N failed`
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
 	@$(T)/tree
 
-kernel: tree ## build it [CONFIG=default|debug]
+kernel: tree ## build it [CONFIG=default|debug|16k|64k]
 	@$(T)/kernel
 
 rootfs: ## make the guest's user space from Debian's arm64 packages

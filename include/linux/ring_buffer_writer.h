@@ -61,16 +61,24 @@ static inline u32 rb_writer_header(u32 type, u32 delta)
  *		@meta.reader.lost_events (at the last swap)
  * @tail:	position of the page being written; positions count the pages
  *		that the writer has begun, from 0
+ * @next:	position the writer goes to, while it does; else @tail
+ * @base:	events at positions before this one are forgotten
  * @reader:	position of the reader's page; meaningless before the first swap
  * @dropped:	events the writer could not take
+ * @bytes:	bytes of events on the pages that the writer has left
+ * @overrun_bytes: bytes of those overwritten before they were read
  *
  * One page, written by the writer alone.
  */
 struct ring_buffer_writer_meta {
 	struct trace_buffer_meta	meta;
 	u64				tail;
+	u64				next;
+	u64				base;
 	u64				reader;
 	u64				dropped;
+	u64				bytes;
+	u64				overrun_bytes;
 };
 
 /* A ring needs a page to read, a page to write and one to go to. */
@@ -122,9 +130,40 @@ struct ring_buffer_writer {
 	struct ring_buffer_writer_cpu		*cpus;
 };
 
+/**
+ * struct ring_buffer_reader_stats - the counters of a CPU, all of one time
+ * @entries:	events to be read
+ * @overrun:	events overwritten before they were read
+ * @read:	events read; with the above, all that were written
+ * @bytes:	bytes of the events to be read
+ * @dropped:	events the writer could not take
+ */
+struct ring_buffer_reader_stats {
+	unsigned long	entries;
+	unsigned long	overrun;
+	unsigned long	read;
+	unsigned long	bytes;
+	unsigned long	dropped;
+};
+
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer);
 void ring_buffer_reader_free(struct trace_buffer *buffer);
 int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
 void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
+void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
+				  struct ring_buffer_reader_stats *stats);
+int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
+				 bool full);
+
+struct ring_buffer_event;
+struct ring_buffer_reader_iter;
+
+struct ring_buffer_reader_iter *
+ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu);
+struct ring_buffer_event *
+ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts);
+unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter);
+void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
+void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
 
 #endif /* _LINUX_RING_BUFFER_WRITER_H */

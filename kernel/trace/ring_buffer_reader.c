@@ -6,12 +6,19 @@
  * differs from a buffer the kernel writes itself:
  *
  * - The pages are the writer's; here are only the struct buffer_page that
- *   describe them, found by page id. They are on no list.
+ *   describe them. They are on no list.
  * - Pages have positions, counted by the writer. The meta page tells that of
  *   the page being written (tail); a page at an earlier position is complete.
+ *   The page at position p is in slot p % nr_slots, or is the reader's.
  * - The reader's page is exchanged for the oldest one by asking the writer.
+ *   Nothing else moves a page to another slot, so that at any time the kernel
+ *   knows which page is where: ring_buffer_reader_iter.c reads them in place,
+ *   and user space can map them, see ring_buffer_reader_page.c.
  * - The counters come from the meta page, by ring_buffer_poll_writer(); being
  *   polled is also how readers that wait are woken.
+ *
+ * Events are numbered, from 0 after a reset: an event's number is how many
+ * were written before it. Each of those was read, overwritten, or is there.
  *
  * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever;
  * it covers all of struct rb_reader.
@@ -23,6 +30,9 @@
  *     the reader's position, that commit is final.
  * (D) the page was read before ops->swap_reader() gives it back: that does so
  *     with at least a release, on this CPU.
+ * (G) what belongs to a position is read before meta->next; smp_rmb() between.
+ * (H) meta->overrun is loaded with acquire before meta->entries: never are more
+ *     events gone than were written.
  */
 #include <linux/ring_buffer_writer.h>
 
@@ -34,38 +44,59 @@ static_assert(RB_WRITER_TS_SHIFT == TS_SHIFT);
 static_assert(RB_WRITER_TIME_EXTEND == (int)RINGBUF_TYPE_TIME_EXTEND);
 static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
 
-/* The reader's page before the first swap: at no position. */
+/* The reader's page before the first swap, and after a reset: at no position. */
 #define RB_READER_NOWHERE	U64_MAX
+
+/* How often to look again for what the writer was just changing. */
+#define RB_READER_TRIES		16
+
+/* The writer's CPU may be a virtual one, and not run just then: wait for it. */
+#define RB_READER_ROUNDS	1000
+#define RB_READER_ROUND_US	100
 
 /**
  * struct rb_reader - reading the ring of one CPU
  * @writer:	whom to ask
  * @meta:	its meta page
  * @pos:	position of the reader's page
- * @nr_pages:	pages of the ring, the reader's included
- * @pages:	the pages by id
+ * @read:	events that had been read when it became that
+ * @overrun:	events that had been overwritten then
+ * @iters:	iterators, see ring_buffer_reader_iter.c
+ * @nr_resets:	how often all was forgotten
+ * @nr_slots:	how many pages the writer goes round
+ * @pages:	the pages in the slots, then the reader's page
  */
 struct rb_reader {
 	struct ring_buffer_writer		*writer;
 	struct ring_buffer_writer_meta		*meta;
 	u64					pos;
-	unsigned int				nr_pages;
-	struct buffer_page			*pages[] __counted_by(nr_pages);
+	u64					read;
+	u64					overrun;
+	struct list_head			iters;
+	unsigned int				nr_resets;
+	unsigned int				nr_slots;
+	struct buffer_page			*pages[];
 };
 
-/* Bytes of events on @page; never more than there is room for. */
+static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer);
+static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer);
+
+/*
+ * Bytes of events on @page; never more than there is room for. The flags are
+ * the reader's own, for who has mapped the page.
+ */
 static unsigned int rb_writer_commit(struct buffer_page *bpage)
 {
 	unsigned long *commit = (unsigned long *)&bpage->page->commit;
 
-	return min_t(unsigned long, smp_load_acquire(commit), /* (A) */
+	return min_t(unsigned long, smp_load_acquire(commit) & ~RB_MISSED_MASK, /* (A) */
 		     rb_page_capacity(bpage));
 }
 
 static unsigned long rb_writer_unread(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct trace_buffer_meta *meta = &cpu_buffer->reader->meta->meta;
-	unsigned long overrun = READ_ONCE(meta->overrun);
+	unsigned long overrun = smp_load_acquire(&meta->overrun);	/* (H) */
 
 	return READ_ONCE(meta->entries) - overrun - cpu_buffer->read;
 }
@@ -75,27 +106,49 @@ static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return !rb_writer_unread(cpu_buffer);
 }
 
+/* The page at @pos, which is not the reader's and not before the oldest. */
+static struct buffer_page **rb_writer_slot(struct rb_reader *reader, u64 pos)
+{
+	return &reader->pages[pos % reader->nr_slots];
+}
+
+/* The reader's page was exchanged for the one at @pos. */
+static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer, u64 pos)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page **slot = rb_writer_slot(reader, pos);
+	unsigned long lost = READ_ONCE(reader->meta->meta.reader.lost_events);
+
+	rb_iters_taken(cpu_buffer);
+	swap(*slot, reader->pages[reader->nr_slots]);
+
+	cpu_buffer->reader_page = reader->pages[reader->nr_slots];
+	cpu_buffer->reader_page->read = 0;
+	cpu_buffer->lost_events += lost;
+	reader->overrun += lost;
+	reader->read = cpu_buffer->read;
+	reader->pos = pos;
+	rb_reader_update(cpu_buffer);
+}
+
 /* Ask for the oldest page. False when there is none, or none yet. */
 static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *page;
 	int id;
+	u64 pos;
 
 	lockdep_assert_held(&cpu_buffer->reader_lock);
 
 	id = reader->writer->ops->swap_reader(reader->writer, cpu_buffer->cpu);
-	if (id < 0 || RB_WARN_ON(cpu_buffer, id >= reader->nr_pages))
+	if (id < 0)
 		return false;
 
-	page = reader->pages[id];
-	if (RB_WARN_ON(cpu_buffer, page == cpu_buffer->reader_page))
+	pos = READ_ONCE(reader->meta->reader);
+	if (RB_WARN_ON(cpu_buffer, (*rb_writer_slot(reader, pos))->id != id))
 		return false;
 
-	page->read = 0;
-	cpu_buffer->reader_page = page;
-	cpu_buffer->lost_events += READ_ONCE(reader->meta->meta.reader.lost_events);
-	reader->pos = READ_ONCE(reader->meta->reader);
+	rb_writer_set_reader(cpu_buffer, pos);
 	return true;
 }
 
@@ -128,8 +181,12 @@ static struct buffer_page *rb_reader_alloc_page(struct ring_buffer_per_cpu *cpu_
 {
 	struct buffer_page *bpage;
 
+	if (fatal_signal_pending(current))
+		return NULL;
+
 	bpage = kzalloc_node(ALIGN(sizeof(*bpage), cache_line_size()),
-			     GFP_KERNEL, cpu_to_node(cpu_buffer->cpu));
+			     GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
+			     cpu_to_node(cpu_buffer->cpu));
 	if (!bpage)
 		return NULL;
 
@@ -167,7 +224,7 @@ static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	unsigned int id;
 
 	irq_work_sync(&cpu_buffer->irq_work.work);
-	for (id = 0; id < reader->nr_pages; id++)
+	for (id = 0; id <= reader->nr_slots; id++)
 		kfree(reader->pages[id]);
 	kvfree(reader);
 	kfree(cpu_buffer);
@@ -209,7 +266,8 @@ rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writ
 	reader->writer = writer;
 	reader->meta = desc->meta;
 	reader->pos = RB_READER_NOWHERE;
-	reader->nr_pages = desc->nr_pages;
+	reader->nr_slots = desc->nr_pages - 1;
+	INIT_LIST_HEAD(&reader->iters);
 
 	cpu_buffer->cpu = cpu;
 	cpu_buffer->buffer = buffer;
@@ -280,13 +338,14 @@ static struct trace_buffer *rb_reader_alloc_buffer(void)
  * ring_buffer_reader - make a read-only trace buffer of what a writer writes
  * @writer:	the writer; its rings are set up
  *
- * The buffer takes ring_buffer_peek(), ring_buffer_consume(), the ways to wait
- * and those to ask for counters. Nothing can be written to it, and it can't be
- * resized.
+ * The buffer takes ring_buffer_peek(), ring_buffer_consume(), ring_buffer_map()
+ * and what goes with it, the ways to wait and those to ask for counters. Pages
+ * are read by ring_buffer_reader_read_page(). Nothing can be written to the
+ * buffer, and it can't be resized.
  *
  * Context: process context, may sleep.
  * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
- * for a ring that is too short, or of -ENOMEM.
+ * for a ring that is too short, or of -ENOMEM, also when the task is killed.
  */
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 {
@@ -315,13 +374,18 @@ struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 
 static void rb_reader_forget(struct ring_buffer_per_cpu *cpu_buffer)
 {
+	struct rb_reader *reader = cpu_buffer->reader;
+
 	cpu_buffer->reader_page->read = rb_writer_commit(cpu_buffer->reader_page);
 	cpu_buffer->read = 0;
 	cpu_buffer->read_bytes = 0;
 	cpu_buffer->lost_events = 0;
-	local_set(&cpu_buffer->entries, 0);
-	local_set(&cpu_buffer->overrun, 0);
-	local_set(&cpu_buffer->dropped_events, 0);
+	reader->pos = RB_READER_NOWHERE;
+	reader->read = 0;
+	reader->overrun = 0;
+	reader->nr_resets++;
+	rb_reader_update(cpu_buffer);
+	rb_update_meta_page(cpu_buffer);
 }
 
 /**
@@ -356,14 +420,97 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	return ret;
 }
 
-static void rb_poll_writer(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct ring_buffer_writer_meta *meta = cpu_buffer->reader->meta;
+/**
+ * struct rb_writer_state - what a writer tells of itself, all at one time
+ * @tail:	position of the page being written
+ * @oldest:	position of the oldest one that is not the reader's
+ * @overrun:	events overwritten
+ * @bytes:	bytes of events that were written, and not overwritten
+ */
+struct rb_writer_state {
+	u64		tail;
+	u64		oldest;
+	u64		overrun;
+	u64		bytes;
+};
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
-	local_set(&cpu_buffer->overrun, READ_ONCE(meta->meta.overrun));
-	local_set(&cpu_buffer->entries, READ_ONCE(meta->meta.entries));
+static u64 rb_writer_oldest(struct rb_reader *reader, u64 tail)
+{
+	u64 lap = tail >= reader->nr_slots ? tail - reader->nr_slots + 1 : 0;
+
+	/* After nowhere comes 0; after all that was written, what will be. */
+	return min(max3(lap, reader->pos + 1, READ_ONCE(reader->meta->base)), tail + 1);
+}
+
+/* Bytes on the page being written; none if what it holds is forgotten. */
+static unsigned int rb_writer_tail_bytes(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+
+	if (tail == reader->pos)
+		return rb_writer_commit(cpu_buffer->reader_page);
+	if (tail < READ_ONCE(reader->meta->base))
+		return 0;
+	return rb_writer_commit(*rb_writer_slot(reader, tail));
+}
+
+/* False while the writer goes from page to page: then look again. */
+static bool rb_writer_get_state(struct ring_buffer_per_cpu *cpu_buffer,
+				struct rb_writer_state *state)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct ring_buffer_writer_meta *meta = reader->meta;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	state->tail = smp_load_acquire(&meta->tail);		/* (B) */
+	state->oldest = rb_writer_oldest(reader, state->tail);
+	state->overrun = READ_ONCE(meta->meta.overrun);
+	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes) +
+		       rb_writer_tail_bytes(cpu_buffer, state->tail);
+	smp_rmb();						/* (G) */
+	return READ_ONCE(meta->next) == state->tail;
+}
+
+/* Take over the writer's counters. False if those that must agree do not so soon. */
+static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct ring_buffer_writer_meta *meta = reader->meta;
+	struct rb_writer_state state;
+	unsigned long entries;
+	bool agree = false;
+	int i;
+
+	local_set(&cpu_buffer->overrun, smp_load_acquire(&meta->meta.overrun));	/* (H) */
+	/*
+	 * Acquire: of no event that is counted are the bytes missing. An event
+	 * may have been read just before it is counted.
+	 */
+	entries = smp_load_acquire(&meta->meta.entries);
+	local_set(&cpu_buffer->entries,
+		  max(entries, local_read(&cpu_buffer->overrun) + cpu_buffer->read));
 	local_set(&cpu_buffer->dropped_events, READ_ONCE(meta->dropped));
+
+	for (i = 0; i < RB_READER_TRIES && !agree; i++) {
+		agree = rb_writer_get_state(cpu_buffer, &state);
+		if (agree)
+			local_set(&cpu_buffer->entries_bytes, state.bytes);
+		else
+			cpu_relax();
+	}
+
+	/* If they did not, there are at least those that were read. */
+	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
+		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
+
+	/* What ring_buffer_nr_dirty_pages() is the difference of. */
+	local_set(&cpu_buffer->pages_touched, state.tail);
+	local_set(&cpu_buffer->pages_read, state.oldest);
+
+	/* A reader that waits for full pages does not want the one being written. */
+	cpu_buffer->commit_page = state.tail == reader->pos ? cpu_buffer->reader_page : NULL;
+	return agree;
 }
 
 /**
@@ -379,6 +526,9 @@ static void rb_poll_writer(struct ring_buffer_per_cpu *cpu_buffer)
  */
 void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 {
+	struct ring_buffer_per_cpu *cpu_buffer;
+	unsigned long flags;
+
 	if (cpu == RING_BUFFER_ALL_CPUS) {
 		for_each_buffer_cpu(buffer, cpu)
 			ring_buffer_poll_writer(buffer, cpu);
@@ -388,7 +538,52 @@ void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 	if (!cpumask_test_cpu(cpu, buffer->cpumask))
 		return;
 
-	rb_poll_writer(buffer->buffers[cpu]);
-	if (!ring_buffer_empty_cpu(buffer, cpu))
-		rb_wakeups(buffer, buffer->buffers[cpu]);
+	cpu_buffer = buffer->buffers[cpu];
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	rb_reader_update(cpu_buffer);
+	if (!rb_writer_empty(cpu_buffer))
+		rb_wakeups(buffer, cpu_buffer);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+}
+
+static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
+				struct ring_buffer_reader_stats *stats)
+{
+	unsigned long flags;
+	bool agree;
+
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	agree = rb_reader_update(cpu_buffer);
+	*stats = (struct ring_buffer_reader_stats) {
+		.entries	= rb_num_of_entries(cpu_buffer),
+		.overrun	= local_read(&cpu_buffer->overrun),
+		.read		= cpu_buffer->read,
+		.bytes		= local_read(&cpu_buffer->entries_bytes) - cpu_buffer->read_bytes,
+		.dropped	= local_read(&cpu_buffer->dropped_events),
+	};
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+
+	return agree;
+}
+
+/**
+ * ring_buffer_reader_get_stats - the counters of a CPU
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	a CPU that has a ring
+ * @stats:	where to
+ *
+ * If the writer stops on its way from page to page, the bytes are old ones.
+ *
+ * Context: process context, may sleep.
+ */
+void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
+				  struct ring_buffer_reader_stats *stats)
+{
+	int i;
+
+	for (i = 0; i < RB_READER_ROUNDS; i++) {
+		if (rb_reader_try_stats(buffer->buffers[cpu], stats))
+			return;
+		fsleep(RB_READER_ROUND_US);
+	}
 }

@@ -8,6 +8,9 @@
 static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer);
 static struct buffer_page *
 rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer);
+static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
+				unsigned long *subbuf_ids);
+static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer);
 
 static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -25,6 +28,15 @@ static inline struct buffer_page *
 rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	return NULL;
+}
+
+static inline void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
+				       unsigned long *subbuf_ids)
+{
+}
+
+static inline void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
+{
 }
 
 static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)

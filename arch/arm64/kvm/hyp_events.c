@@ -3,56 +3,19 @@
  * The hypervisor's events: what the host makes of the catalogue
  *
  * Of each entry of asm/kvm_hypevents.h the host makes the description of its
- * record (events/hypervisor/<event>/format), a function that prints one, and
- * the files that turn it on and off. EL2 is told only while tracing is on, so
- * that an event costs next to nothing otherwise.
+ * record, and a function that prints one. EL2 is told which are enabled only
+ * while tracing is on, so that an event costs next to nothing otherwise.
  */
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
-#include <linux/seq_file.h>
 #include <linux/trace_events.h>
 #include <linux/trace_seq.h>
-#include <linux/tracefs.h>
-#include <linux/uaccess.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hypevents_defs.h>
 
+#include "hyp_event_names.h"
 #include "hyp_trace.h"
-
-/**
- * struct hyp_event_field - a field of a record
- * @type:	as C spells it
- * @name:	its name
- * @offset:	in the record, bytes
- * @size:	bytes
- * @is_signed:	of @type
- */
-struct hyp_event_field {
-	const char	*type;
-	const char	*name;
-	unsigned int	offset;
-	unsigned int	size;
-	bool		is_signed;
-};
-
-/**
- * struct hyp_event - an event
- * @event:	its id, in @event.type
- * @name:	its name
- * @print_fmt:	how user space prints a record
- * @fields:	what a record holds after the header, up to one without a name
- * @size:	of a record, bytes
- * @enabled:	by the user; under hyp_events_lock
- */
-struct hyp_event {
-	struct trace_event		event;
-	const char			*name;
-	const char			*print_fmt;
-	const struct hyp_event_field	*fields;
-	unsigned int			size;
-	bool				enabled;
-};
 
 #define HE_FIELD(record, ftype, fname)			\
 	{						\
@@ -64,7 +27,7 @@ struct hyp_event {
 	}
 
 /* How the host spells the header, kernel/trace/trace_events.c. */
-static const struct hyp_event_field hyp_event_common_fields[] = {
+const struct hyp_event_field hyp_event_common_fields[] = {
 	{ "unsigned short", "common_type", offsetof(struct hyp_event_header, type), 2, false },
 	{ "unsigned char", "common_flags", offsetof(struct hyp_event_header, flags), 1, false },
 	{ "unsigned char", "common_preempt_count",
@@ -97,7 +60,7 @@ static const struct hyp_event_field *hyp_event_fields_##name(void)		\
 #define __entry			REC
 #define HE_PRINTK(fmt, args...)	"\"" fmt "\", " __stringify(args)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
-static const char hyp_event_print_fmt_##name[] = printk;
+static char hyp_event_print_fmt_##name[] = printk;
 #include <asm/kvm_hypevents.h>
 #undef HYP_EVENT
 #undef HE_PRINTK
@@ -125,12 +88,46 @@ static struct trace_event_functions hyp_event_funcs_##name = {			\
 #include <asm/kvm_hypevents.h>
 #undef HYP_EVENT
 
-/* Fourth reading: the events, all of them on at first. */
+/*
+ * Fourth reading: what the host's own events/ shows. No reg(): the host can't
+ * enable them, neither there nor for perf.
+ */
+#undef he_field
+#define he_field(ftype, fname)				\
+	{						\
+		.type		= #ftype,		\
+		.name		= #fname,		\
+		.size		= sizeof(ftype),	\
+		.align		= __alignof__(struct { ftype b; }),	\
+		.is_signed	= is_signed_type(ftype),	\
+		.filter_type	= FILTER_OTHER,		\
+	},
+#define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
+static struct trace_event_fields hyp_event_host_fields_##name[] = {	\
+	struct_fields						\
+	{ }							\
+};								\
+								\
+static struct trace_event_class hyp_event_class_##name = {	\
+	.system		= HYP_EVENT_GROUP,			\
+	.fields_array	= hyp_event_host_fields_##name,		\
+	.fields		= LIST_HEAD_INIT(hyp_event_class_##name.fields),	\
+	.raw_init	= trace_event_raw_init,			\
+};
+#include <asm/kvm_hypevents.h>
+#undef HYP_EVENT
+#undef he_field
+
+/* Fifth: the events, all of them on at first. */
+#define he_field(type, name)
 #define HYP_EVENT(ename, proto, struct_fields, assign, printk)	\
 	[HYP_EVENT_##ename] = {					\
-		.event.funcs	= &hyp_event_funcs_##ename,	\
-		.name		= #ename,			\
-		.print_fmt	= hyp_event_print_fmt_##ename,	\
+		.call = {					\
+			.class		= &hyp_event_class_##ename,	\
+			.name		= #ename,		\
+			.event.funcs	= &hyp_event_funcs_##ename,	\
+			.print_fmt	= hyp_event_print_fmt_##ename,	\
+		},						\
 		.size		= sizeof(struct hyp_event_##ename),	\
 		.enabled	= true,				\
 	},
@@ -139,7 +136,7 @@ static struct hyp_event hyp_events[] = {
 };
 #undef HYP_EVENT
 
-/* Fifth: what an initialiser can't hold. */
+/* Sixth: what an initialiser can't hold. */
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 	hyp_events[HYP_EVENT_##name].fields = hyp_event_fields_##name();
 static void __init hyp_events_init_fields(void)
@@ -156,7 +153,7 @@ static bool hyp_events_on;
 
 static int hyp_event_tell(struct hyp_event *event)
 {
-	unsigned int id = hyp_events_on && event->enabled ? event->event.type : 0;
+	unsigned int id = hyp_events_on && event->enabled ? event->call.event.type : 0;
 
 	lockdep_assert_held(&hyp_events_lock);
 	return kvm_call_hyp_nvhe(__hyp_trace_set_event, event - hyp_events, id);
@@ -211,7 +208,7 @@ static struct hyp_event *hyp_event_find(int id)
 	int i;
 
 	for (i = 0; i < NR_HYP_EVENTS; i++) {
-		if (hyp_events[i].event.type == id)
+		if (hyp_events[i].call.event.type == id)
 			return &hyp_events[i];
 	}
 
@@ -219,31 +216,103 @@ static struct hyp_event *hyp_event_find(int id)
 }
 
 /**
- * hyp_event_print - print a line for a record
+ * hyp_event_get - the events, one by one
+ * @nr:		which, from 0
+ *
+ * Return: the event; NULL when there are no more.
+ */
+struct hyp_event *hyp_event_get(unsigned int nr)
+{
+	return nr < NR_HYP_EVENTS ? &hyp_events[nr] : NULL;
+}
+
+/**
+ * hyp_event_nr - which event it is
+ * @event:	the event
+ *
+ * Return: its place in the catalogue, for hyp_event_get().
+ */
+unsigned int hyp_event_nr(const struct hyp_event *event)
+{
+	return event - hyp_events;
+}
+
+/**
+ * hyp_events_enable - enable events, or disable them
+ * @event:	the event; NULL for all
+ * @enable:	which of the two
+ *
+ * Context: process context.
+ * Return: 0, or what EL2 refused with.
+ */
+int hyp_events_enable(const struct hyp_event *event, bool enable)
+{
+	int i;
+
+	guard(mutex)(&hyp_events_lock);
+
+	for (i = 0; i < NR_HYP_EVENTS; i++) {
+		if (!event || event == &hyp_events[i])
+			hyp_events[i].enabled = enable;
+	}
+
+	return hyp_events_tell();
+}
+
+/**
+ * hyp_event_is_enabled - did the user enable an event?
+ * @event:	the event
+ *
+ * Context: process context.
+ * Return: whether they did.
+ */
+bool hyp_event_is_enabled(const struct hyp_event *event)
+{
+	guard(mutex)(&hyp_events_lock);
+	return event->enabled;
+}
+
+static void hyp_event_print_lost(struct trace_iterator *iter)
+{
+	if (iter->lost_events == ULONG_MAX)
+		trace_seq_printf(&iter->seq, "CPU:%d [LOST EVENTS]\n", iter->cpu);
+	else if (iter->lost_events)
+		trace_seq_printf(&iter->seq, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu,
+				 iter->lost_events);
+}
+
+static void hyp_event_print_context(struct trace_iterator *iter)
+{
+	u64 us = hyp_trace_us(iter->ts);
+	u32 rem = do_div(us, USEC_PER_SEC);
+
+	trace_seq_printf(&iter->seq, "[%03d] %5llu.%06u: ", iter->cpu, us, rem);
+}
+
+/**
+ * hyp_event_print - print a line for a record, and what was lost before it
  * @iter:	where to, @iter->seq; the record is @iter->ent, of @iter->ent_size
- *		bytes, from @iter->cpu at @iter->ts
+ *		bytes, from @iter->cpu at @iter->ts; NULL for none
  *
  * Context: any in which @iter can't be used by others.
  * Return: whether the line fit, as for the host's events.
  */
 enum print_line_t hyp_event_print(struct trace_iterator *iter)
 {
-	struct trace_seq *s = &iter->seq;
 	struct hyp_event_header *header = (void *)iter->ent;
+	struct trace_seq *s = &iter->seq;
 	struct hyp_event *event = NULL;
-	u64 us = div_u64(iter->ts, NSEC_PER_USEC);
-	u32 rem = do_div(us, USEC_PER_SEC);
 
+	hyp_event_print_lost(iter);
+	if (!header)
+		return trace_handle_return(s);
+
+	hyp_event_print_context(iter);
 	if (iter->ent_size >= sizeof(*header))
 		event = hyp_event_find(header->type);
-
-	if (iter->lost_events)
-		trace_seq_printf(s, "CPU:%d [LOST %lu EVENTS]\n", iter->cpu, iter->lost_events);
-	trace_seq_printf(s, "[%03d] %5llu.%06u: ", iter->cpu, us, rem);
-
 	if (event && iter->ent_size >= event->size) {
-		trace_seq_printf(s, "%s: ", event->name);
-		return event->event.funcs->trace(iter, 0, &event->event);
+		trace_seq_printf(s, "%s: ", event->call.name);
+		return event->call.event.funcs->trace(iter, 0, &event->call.event);
 	}
 
 	/* Not a record of ours: the pages are shared, and not only with us. */
@@ -251,167 +320,41 @@ enum print_line_t hyp_event_print(struct trace_iterator *iter)
 	return trace_handle_return(s);
 }
 
-/* The event of a file; NULL for the files that are for all of them. */
-static struct hyp_event *hyp_event_of(struct file *file)
-{
-	return file_inode(file)->i_private;
-}
-
-static ssize_t hyp_event_enable_read(struct file *file, char __user *ubuf, size_t cnt,
-				     loff_t *ppos)
-{
-	static const char state[] = "?01X";
-	struct hyp_event *event = hyp_event_of(file);
-	unsigned int set = 0;
-	char buf[2];
-	int i;
-
-	scoped_guard(mutex, &hyp_events_lock) {
-		for (i = 0; i < NR_HYP_EVENTS; i++) {
-			if (!event || event == &hyp_events[i])
-				set |= 1 << hyp_events[i].enabled;
-		}
-	}
-
-	buf[0] = state[set];
-	buf[1] = '\n';
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, sizeof(buf));
-}
-
-static ssize_t hyp_event_enable_write(struct file *file, const char __user *ubuf, size_t cnt,
-				      loff_t *ppos)
-{
-	struct hyp_event *event = hyp_event_of(file);
-	unsigned long val;
-	int i, ret;
-
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
-	if (ret)
-		return ret;
-	if (val > 1)
-		return -EINVAL;
-
-	guard(mutex)(&hyp_events_lock);
-	for (i = 0; i < NR_HYP_EVENTS; i++) {
-		if (!event || event == &hyp_events[i])
-			hyp_events[i].enabled = val;
-	}
-
-	ret = hyp_events_tell();
-	if (ret)
-		return ret;
-
-	*ppos += cnt;
-	return cnt;
-}
-
-static const struct file_operations hyp_event_enable_fops = {
-	.open	= hyp_trace_open,
-	.read	= hyp_event_enable_read,
-	.write	= hyp_event_enable_write,
-	.llseek	= default_llseek,
-};
-
-static ssize_t hyp_event_id_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%d\n", hyp_event_of(file)->event.type);
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
-}
-
-static const struct file_operations hyp_event_id_fops = {
-	.read	= hyp_event_id_read,
-	.llseek	= default_llseek,
-};
-
-static void hyp_event_show_fields(struct seq_file *m, const struct hyp_event_field *field)
-{
-	for (; field->name; field++)
-		seq_printf(m, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:%d;\n",
-			   field->type, field->name, field->offset, field->size,
-			   field->is_signed);
-	seq_putc(m, '\n');
-}
-
-static int hyp_event_format_show(struct seq_file *m, void *v)
-{
-	struct hyp_event *event = m->private;
-
-	seq_printf(m, "name: %s\n", event->name);
-	seq_printf(m, "ID: %d\n", event->event.type);
-	seq_puts(m, "format:\n");
-	hyp_event_show_fields(m, hyp_event_common_fields);
-	hyp_event_show_fields(m, event->fields);
-	seq_printf(m, "print fmt: %s\n", event->print_fmt);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(hyp_event_format);
-
-static int __init hyp_event_create_files(struct hyp_event *event, struct dentry *parent)
-{
-	struct dentry *dir = tracefs_create_dir(event->name, parent);
-
-	if (!dir ||
-	    !tracefs_create_file("enable", HYP_TRACE_MODE_WRITE, dir, event,
-				 &hyp_event_enable_fops) ||
-	    !tracefs_create_file("id", HYP_TRACE_MODE_READ, dir, event, &hyp_event_id_fops) ||
-	    !tracefs_create_file("format", HYP_TRACE_MODE_READ, dir, event,
-				 &hyp_event_format_fops))
-		return -ENOMEM;
-
-	return 0;
-}
-
-static int __init hyp_events_create_files(struct dentry *parent)
-{
-	struct dentry *events = tracefs_create_dir("events", parent);
-	struct dentry *group = events ? tracefs_create_dir("hypervisor", events) : NULL;
-	int i, ret = 0;
-
-	if (!group ||
-	    !tracefs_create_file("enable", HYP_TRACE_MODE_WRITE, events, NULL,
-				 &hyp_event_enable_fops) ||
-	    !tracefs_create_file("enable", HYP_TRACE_MODE_WRITE, group, NULL,
-				 &hyp_event_enable_fops))
-		return -ENOMEM;
-
-	for (i = 0; i < NR_HYP_EVENTS && !ret; i++)
-		ret = hyp_event_create_files(&hyp_events[i], group);
-
-	return ret;
-}
-
 static void __init hyp_events_unregister(int nr)
 {
 	while (nr--)
-		unregister_trace_event(&hyp_events[nr].event);
+		trace_remove_foreign_event(&hyp_events[nr].call);
 }
 
 /**
- * hyp_events_init - give the events their ids, and make their files
- * @dir:	the instance's directory
+ * hyp_events_init - make the events known to the host
  *
- * The ids come from where the host's events have theirs.
+ * The ids come from where the host's events have theirs; and each is in the
+ * host's own events/, where programs that record traces look for formats.
  *
- * Return: 0; -ENOMEM, or -ENOSPC when the host has no more ids. The files that
- * were made go with @dir, which the caller removes.
+ * Return: 0, or what trace_add_foreign_event() returns.
  */
-int __init hyp_events_init(struct dentry *dir)
+int __init hyp_events_init(void)
 {
 	int i, ret;
 
 	hyp_events_init_fields();
 
 	for (i = 0; i < NR_HYP_EVENTS; i++) {
-		if (!register_trace_event(&hyp_events[i].event)) {
+		ret = trace_add_foreign_event(&hyp_events[i].call);
+		if (ret) {
 			hyp_events_unregister(i);
-			return -ENOSPC;
+			return ret;
 		}
 	}
 
-	ret = hyp_events_create_files(dir);
-	if (ret)
-		hyp_events_unregister(NR_HYP_EVENTS);
-	return ret;
+	return 0;
+}
+
+/**
+ * hyp_events_exit - undo hyp_events_init()
+ */
+void __init hyp_events_exit(void)
+{
+	hyp_events_unregister(NR_HYP_EVENTS);
 }

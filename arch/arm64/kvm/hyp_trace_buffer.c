@@ -14,6 +14,7 @@
 #include <linux/gfp.h>
 #include <linux/kvm_host.h>
 #include <linux/mm.h>
+#include <linux/oom.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -27,6 +28,13 @@
 
 /* Bytes of events a page has room for; the host's buffers are sized by it too. */
 #define HYP_TRACE_PAGE_DATA	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page))
+
+static unsigned long hyp_trace_size_to_pages(unsigned long size)
+{
+	unsigned long nr = DIV_ROUND_UP(size, HYP_TRACE_PAGE_DATA) + 1;
+
+	return max_t(unsigned long, nr, RB_WRITER_MIN_PAGES);
+}
 
 static u64 hyp_trace_pfn(void *page)
 {
@@ -222,7 +230,7 @@ static void hyp_trace_memory_free(struct hyp_trace_memory *memory)
 	kfree(memory);
 }
 
-static struct hyp_trace_memory *hyp_trace_memory_alloc(unsigned int nr_pages)
+static struct hyp_trace_memory *hyp_trace_memory_alloc(unsigned long (*size)(int cpu))
 {
 	struct hyp_trace_memory *memory = kzalloc(sizeof(*memory), GFP_KERNEL);
 	struct ring_buffer_writer *writer;
@@ -240,7 +248,7 @@ static struct hyp_trace_memory *hyp_trace_memory_alloc(unsigned int nr_pages)
 		goto err_free;
 
 	for_each_possible_cpu(cpu) {
-		writer->cpus[cpu].nr_pages = nr_pages;
+		writer->cpus[cpu].nr_pages = hyp_trace_size_to_pages(size(cpu));
 		memory->rings[cpu].desc = &writer->cpus[cpu];
 	}
 
@@ -253,7 +261,7 @@ err_free:
 	return NULL;
 }
 
-static int hyp_trace_memory_load(struct hyp_trace_memory *memory)
+static int hyp_trace_memory_load_cpus(struct hyp_trace_memory *memory)
 {
 	int cpu, ret;
 
@@ -271,6 +279,18 @@ static int hyp_trace_memory_load(struct hyp_trace_memory *memory)
 	return PTR_ERR_OR_ZERO(memory->buffer.trace);
 }
 
+/* Who wants too much is killed for it first, as with the host's buffers. */
+static int hyp_trace_memory_load(struct hyp_trace_memory *memory)
+{
+	int ret;
+
+	set_current_oom_origin();
+	ret = hyp_trace_memory_load_cpus(memory);
+	clear_current_oom_origin();
+
+	return ret;
+}
+
 static int hyp_trace_memory_unload(struct hyp_trace_memory *memory)
 {
 	int cpu, ret = 0;
@@ -285,13 +305,6 @@ static int hyp_trace_memory_unload(struct hyp_trace_memory *memory)
 	return 0;
 }
 
-static unsigned long hyp_trace_size_to_pages(unsigned long size)
-{
-	unsigned long nr = DIV_ROUND_UP(size, HYP_TRACE_PAGE_DATA) + 1;
-
-	return max_t(unsigned long, nr, RB_WRITER_MIN_PAGES);
-}
-
 /**
  * hyp_trace_buffer_max_size - how large a CPU's ring can be
  *
@@ -304,7 +317,7 @@ unsigned long hyp_trace_buffer_max_size(void)
 
 /**
  * hyp_trace_buffer_load - allocate all rings and hand them to EL2
- * @size:	bytes of events for each CPU, at the least;
+ * @size:	says how many bytes of events a CPU's shall hold, at the least;
  *		hyp_trace_buffer_max_size() at most
  *
  * Context: process context, may sleep; serialised by the caller.
@@ -312,17 +325,23 @@ unsigned long hyp_trace_buffer_max_size(void)
  * -EINTR when the task is being killed, or what EL2 refused with. Then all
  * memory is back.
  */
-struct hyp_trace_buffer *hyp_trace_buffer_load(unsigned long size)
+struct hyp_trace_buffer *hyp_trace_buffer_load(unsigned long (*size)(int cpu))
 {
-	unsigned long nr_pages = hyp_trace_size_to_pages(size);
 	struct hyp_trace_memory *memory;
-	int ret;
+	unsigned long nr_pages = 0;
+	int cpu, ret;
 
-	/* A size that is out of the question shall not push others out first. */
-	if (nr_pages * num_possible_cpus() > si_mem_available())
+	for_each_possible_cpu(cpu)
+		nr_pages += hyp_trace_size_to_pages(size(cpu));
+
+	/*
+	 * A size that is out of the question shall not push others out first.
+	 * A page takes more than itself: what describes it here and at EL2.
+	 */
+	if (nr_pages + nr_pages / 8 > si_mem_available())
 		return ERR_PTR(-ENOMEM);
 
-	memory = hyp_trace_memory_alloc(nr_pages);
+	memory = hyp_trace_memory_alloc(size);
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
 

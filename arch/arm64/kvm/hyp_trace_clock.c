@@ -2,81 +2,185 @@
 /*
  * The boot clock for EL2
  *
- * EL2 computes the time from the counter that the host keeps time by; it must
- * be told the time at one count and the rate. The rate is that of the boot
- * clock between two snapshots, which follows whatever adjusts the host's
- * clock; while tracing is on it is measured again every second, but not while
- * the system suspends.
+ * EL2 computes the time as the timekeeper does, from the counter with a
+ * multiplier and a shift, beginning at the time of one count. Whenever the
+ * timekeeper changes these, it calls here: it is told of at most once a
+ * tick, and EL2 is told in turn if the rate has changed by more than the
+ * timekeeper's own dithering, the clock was set, or a second has passed. Between
+ * two such times EL2 is off by that dithering alone, some tens of ns.
+ *
+ * In suspend it counts on as the timekeeper will account for that time.
+ *
+ * Locking: hyp_clock.lock covers struct hyp_clock, and that EL2 is told things
+ * in order. The timekeeper calls with its own lock held, where nothing can be
+ * scheduled; hence an irq_work. That may run on a CPU which is about to go, and
+ * without KVM has no EL2 to call any more; hence a work, which tells EL2.
  */
-#include <linux/clocksource_ids.h>
-#include <linux/delay.h>
+#include <linux/clocksource.h>
+#include <linux/irq_work.h>
 #include <linux/kvm_host.h>
-#include <linux/math64.h>
+#include <linux/pvclock_gtod.h>
+#include <linux/spinlock.h>
+#include <linux/suspend.h>
+#include <linux/timekeeper_internal.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include <asm/arch_timer.h>
 #include <asm/kvm_asm.h>
+#include <asm/virt.h>
 
 #include "hyp_trace.h"
 
-#define HYP_CLOCK_PERIOD	HZ
+#define HYP_CLOCK_PERIOD	NSEC_PER_SEC
 
-/*
- * The first rate comes from so short a time. A snapshot is exact to 1 ns, the
- * rate to 0.4 parts in a million: not 1 us off when the next one comes.
+/* A rate that is off by less than one part in 2 ** 23 makes 0.12 us a period. */
+#define HYP_CLOCK_RATE_SHIFT	23
+
+/**
+ * struct hyp_clock_base - a time, and the rate from there on
+ * @mult:	ns a cycle, times 2 to the power of @shift
+ * @shift:	of @mult
+ * @ns:		the boot clock, ns, when the counter was
+ * @cycles:	this
  */
-#define HYP_CLOCK_FIRST_MS	5
+struct hyp_clock_base {
+	u32	mult;
+	u32	shift;
+	u64	ns;
+	u64	cycles;
+};
 
+static void hyp_clock_irq_work(struct irq_work *irq_work);
 static void hyp_clock_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(hyp_clock_dwork, hyp_clock_work);
+static int hyp_clock_notify(struct notifier_block *nb, unsigned long was_set, void *tk);
 
-/* The last snapshot; touched by hyp_trace_clock_start(), then by the work. */
-static struct system_time_snapshot hyp_clock_last;
+/**
+ * struct hyp_clock - the timekeeper's clock, and EL2's
+ * @lock:	taken for the rest
+ * @now:	what the timekeeper has
+ * @told:	what EL2 has
+ * @usable:	@now counts what EL2 can read
+ * @irq_work:	schedules @work
+ * @work:	tells EL2
+ * @nb:		called by the timekeeper
+ */
+static struct hyp_clock {
+	raw_spinlock_t		lock;	/* covers the bases */
+	struct hyp_clock_base	now;
+	struct hyp_clock_base	told;
+	bool			usable;
+	struct irq_work		irq_work;
+	struct work_struct	work;
+	struct notifier_block	nb;
+} hyp_clock = {
+	.lock		= __RAW_SPIN_LOCK_UNLOCKED(hyp_clock.lock),
+	.irq_work	= IRQ_WORK_INIT_HARD(hyp_clock_irq_work),
+	.work		= __WORK_INITIALIZER(hyp_clock.work, hyp_clock_work),
+	.nb		= { .notifier_call = hyp_clock_notify },
+};
 
-static int hyp_clock_snapshot(struct system_time_snapshot *snap)
+static bool hyp_clock_has_changed(const struct hyp_clock_base *now,
+				  const struct hyp_clock_base *told)
 {
-	ktime_get_snapshot(snap);
-	return snap->cs_id == CSID_ARM_ARCH_COUNTER ? 0 : -ENODEV;
+	return now->shift != told->shift ||
+	       abs_diff(now->mult, told->mult) > 1 + (now->mult >> HYP_CLOCK_RATE_SHIFT) ||
+	       now->ns - told->ns >= HYP_CLOCK_PERIOD;
 }
 
-/* @mult and @shift such that cycles * mult >> shift is ns, as near as may be. */
-static void hyp_clock_rate(u64 ns, u64 cycles, u32 *mult, u32 *shift)
+static int hyp_clock_tell_locked(void)
 {
-	u64 m;
+	const struct hyp_clock_base *now = &hyp_clock.now;
 
-	for (*shift = 31; *shift; (*shift)--) {
-		m = mul_u64_u64_div_u64(ns, 1ULL << *shift, cycles);
-		if (m <= U32_MAX)
-			break;
-	}
+	lockdep_assert_held(&hyp_clock.lock);
 
-	*mult = m;
-}
-
-/* Tell EL2 the time of @now, and the rate since the last snapshot. */
-static int hyp_clock_update(const struct system_time_snapshot *now)
-{
-	u64 ns = ktime_to_ns(ktime_sub(now->boot, hyp_clock_last.boot));
-	u64 cycles = now->cycles - hyp_clock_last.cycles;
-	u32 mult, shift;
-
-	if (!cycles || (s64)ns <= 0)
+	if (!hyp_clock.usable)
 		return -ENODEV;
 
-	hyp_clock_rate(ns, cycles, &mult, &shift);
-	hyp_clock_last = *now;
-	return kvm_call_hyp_nvhe(__hyp_trace_set_clock, mult, shift,
-				 ktime_to_ns(now->boot), now->cycles);
+	hyp_clock.told = *now;
+	return kvm_call_hyp_nvhe(__hyp_trace_set_clock, now->mult, now->shift, now->ns,
+				 now->cycles);
+}
+
+/*
+ * The timekeeper is suspended. The time until it resumes it will count by the
+ * clock source's own rate, without the adjustments, and so must EL2: its events
+ * come before it can be told again, and a time that is too far ahead stays. In
+ * plain nVHE mode all but suspend-to-idle has taken KVM off EL2 by now.
+ */
+static void hyp_clock_suspend(const struct clocksource *clock)
+{
+	if (!is_protected_kvm_enabled() && pm_suspend_target_state != PM_SUSPEND_TO_IDLE)
+		return;
+
+	hyp_clock.now.mult = clock->mult;
+	hyp_clock.now.shift = clock->shift;
+	hyp_clock_tell_locked();
+}
+
+/* Called by the timekeeper, with its lock held and interrupts off. */
+static int hyp_clock_notify(struct notifier_block *nb, unsigned long was_set, void *data)
+{
+	const struct timekeeper *tk = data;
+	const struct tk_read_base *tkr = &tk->tkr_mono;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&hyp_clock.lock, flags);
+
+	hyp_clock.usable = tkr->clock->id == CSID_ARM_ARCH_COUNTER;
+	hyp_clock.now = (struct hyp_clock_base) {
+		.mult	= tkr->mult,
+		.shift	= tkr->shift,
+		.ns	= ktime_to_ns(ktime_add(tkr->base, tk->offs_boot)) +
+			  (tkr->xtime_nsec >> tkr->shift),
+		.cycles	= tkr->cycle_last,
+	};
+
+	if (timekeeping_suspended)
+		hyp_clock_suspend(tkr->clock);
+	else if (was_set || hyp_clock_has_changed(&hyp_clock.now, &hyp_clock.told))
+		irq_work_queue(&hyp_clock.irq_work);
+
+	raw_spin_unlock_irqrestore(&hyp_clock.lock, flags);
+	return NOTIFY_OK;
+}
+
+static int hyp_clock_tell(void)
+{
+	unsigned long flags;
+	int ret;
+
+	raw_spin_lock_irqsave(&hyp_clock.lock, flags);
+	ret = hyp_clock_tell_locked();
+	raw_spin_unlock_irqrestore(&hyp_clock.lock, flags);
+	return ret;
+}
+
+static void hyp_clock_irq_work(struct irq_work *irq_work)
+{
+	queue_work(system_unbound_wq, &hyp_clock.work);
 }
 
 static void hyp_clock_work(struct work_struct *work)
 {
-	struct system_time_snapshot now;
-
-	if (hyp_clock_snapshot(&now) || hyp_clock_update(&now))
+	if (hyp_clock_tell())
 		pr_warn_once("kvm: hyp_trace: the clock source has changed, times will drift\n");
+}
 
-	queue_delayed_work(system_freezable_wq, &hyp_clock_dwork, HYP_CLOCK_PERIOD);
+/* Has a CPU a counter that can't be read as it is, but for an erratum's workaround? */
+static bool hyp_clock_is_unstable(void)
+{
+#ifdef CONFIG_ARM_ARCH_TIMER_OOL_WORKAROUND
+	const struct arch_timer_erratum_workaround *wa;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		wa = per_cpu(timer_unstable_counter_workaround, cpu);
+		if (wa && wa->read_cntpct_el0)
+			return true;
+	}
+#endif
+	return false;
 }
 
 /**
@@ -85,27 +189,26 @@ static void hyp_clock_work(struct work_struct *work)
  * Context: process context, may sleep; serialised with hyp_trace_clock_stop()
  * by the caller.
  * Return: 0, or -ENODEV when the host does not keep time by the architected
- * counter.
+ * counter, or that is unstable.
  */
 int hyp_trace_clock_start(void)
 {
-	struct system_time_snapshot now;
 	int ret;
 
-	ret = hyp_clock_snapshot(&hyp_clock_last);
-	if (!ret) {
-		fsleep(HYP_CLOCK_FIRST_MS * USEC_PER_MSEC);
-		ret = hyp_clock_snapshot(&now);
-	}
-	if (!ret)
-		ret = hyp_clock_update(&now);
-	if (ret) {
-		pr_warn("kvm: hyp_trace: no tracing without the architected counter as clock source\n");
-		return ret;
+	if (hyp_clock_is_unstable()) {
+		pr_warn("kvm: hyp_trace: no tracing with an unstable counter\n");
+		return -ENODEV;
 	}
 
-	queue_delayed_work(system_freezable_wq, &hyp_clock_dwork, HYP_CLOCK_PERIOD);
-	return 0;
+	/* This notifies at once. */
+	pvclock_gtod_register_notifier(&hyp_clock.nb);
+	ret = hyp_clock_tell();
+	if (ret) {
+		hyp_trace_clock_stop();
+		pr_warn("kvm: hyp_trace: no tracing without the architected counter as clock source\n");
+	}
+
+	return ret;
 }
 
 /**
@@ -115,5 +218,7 @@ int hyp_trace_clock_start(void)
  */
 void hyp_trace_clock_stop(void)
 {
-	cancel_delayed_work_sync(&hyp_clock_dwork);
+	pvclock_gtod_unregister_notifier(&hyp_clock.nb);
+	irq_work_sync(&hyp_clock.irq_work);
+	cancel_work_sync(&hyp_clock.work);
 }

@@ -3,10 +3,12 @@
  * trace_pipe: the hypervisor's events as text, each to one reader once
  *
  * The file of all CPUs merges their events by time; that of one CPU has its
- * own. What waits, and when reading ends, is as in the host's trace_pipe.
+ * own. What waits, and when reading ends, is as in the host's trace_pipe; but
+ * there may be several readers, and poll() does not wait for more once tracing
+ * is off.
  *
  * Locking: iter->mutex keeps the readers of one descriptor apart, and
- * hyp_trace_read_lock those of all, from looking for the next event until it
+ * hyp_trace_read_lock() those of all, from looking for the next event until it
  * is consumed. Nobody waits for events with either.
  */
 #include <linux/fs.h>
@@ -28,15 +30,6 @@ struct hyp_trace_pipe {
 	struct trace_iterator	iter;
 	struct trace_buffer	*buffer;
 };
-
-static bool hyp_trace_pipe_empty(struct hyp_trace_pipe *pipe)
-{
-	int cpu = pipe->iter.cpu_file;
-
-	if (cpu == RING_BUFFER_ALL_CPUS)
-		return ring_buffer_empty(pipe->buffer);
-	return ring_buffer_empty_cpu(pipe->buffer, cpu);
-}
 
 static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
 {
@@ -66,7 +59,7 @@ static bool hyp_trace_pipe_next(struct hyp_trace_pipe *pipe)
 {
 	int cpu = pipe->iter.cpu_file;
 
-	lockdep_assert_held(&hyp_trace_read_lock);
+	hyp_trace_assert_read_locked(cpu);
 
 	pipe->iter.ent = NULL;
 	if (cpu != RING_BUFFER_ALL_CPUS) {
@@ -80,11 +73,10 @@ static bool hyp_trace_pipe_next(struct hyp_trace_pipe *pipe)
 }
 
 /* Print events into the sequence until it has @cnt bytes or nothing is left. */
-static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
+static void hyp_trace_pipe_print(struct hyp_trace_pipe *pipe, size_t cnt)
 {
 	struct trace_seq *s = &pipe->iter.seq;
 
-	guard(mutex)(&hyp_trace_read_lock);
 	while (trace_seq_used(s) < cnt && hyp_trace_pipe_next(pipe)) {
 		unsigned int len = s->seq.len;
 
@@ -100,6 +92,13 @@ static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
 		ring_buffer_consume(pipe->buffer, pipe->iter.cpu, NULL, NULL);
 		pipe->iter.pos++;
 	}
+}
+
+static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
+{
+	hyp_trace_read_lock(pipe->iter.cpu_file);
+	hyp_trace_pipe_print(pipe, cnt);
+	hyp_trace_read_unlock(pipe->iter.cpu_file);
 }
 
 static bool hyp_trace_pipe_wait_cond(void *data)
@@ -133,7 +132,7 @@ static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t 
 	while ((ret = trace_seq_to_user(s, ubuf, cnt)) == -EBUSY) {
 		trace_seq_init(s);
 
-		if (!hyp_trace_pipe_empty(pipe)) {
+		if (!hyp_trace_is_empty(pipe->buffer, pipe->iter.cpu_file)) {
 			hyp_trace_pipe_fill(pipe, min_t(size_t, cnt, TRACE_SEQ_BUFFER_SIZE - 1));
 			cond_resched();
 			if (trace_seq_used(s))
@@ -158,14 +157,15 @@ static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t 
 static __poll_t hyp_trace_pipe_poll(struct file *file, poll_table *pt)
 {
 	struct hyp_trace_pipe *pipe = file->private_data;
+	int cpu = pipe->iter.cpu_file;
+	__poll_t ret;
 
-	return ring_buffer_poll_wait(pipe->buffer, pipe->iter.cpu_file, file, pt, 0);
-}
+	ret = hyp_trace_poll(pipe->buffer, cpu, file, pt);
 
-/* The inode holds the CPU's number plus one; 0 is for all of them. */
-static int hyp_trace_pipe_cpu(struct inode *inode)
-{
-	return (long)inode->i_private - 1;
+	/* It does not fill up any more. */
+	if (!hyp_trace_is_on() && !hyp_trace_is_empty(pipe->buffer, cpu))
+		ret |= EPOLLIN | EPOLLRDNORM;
+	return ret;
 }
 
 static int hyp_trace_pipe_open(struct inode *inode, struct file *file)
@@ -190,9 +190,10 @@ static int hyp_trace_pipe_open(struct inode *inode, struct file *file)
 
 	mutex_init(&pipe->iter.mutex);
 	trace_seq_init(&pipe->iter.seq);
-	pipe->iter.cpu_file = hyp_trace_pipe_cpu(inode);
+	pipe->iter.cpu_file = hyp_trace_file_cpu(inode);
 	file->private_data = pipe;
-	return nonseekable_open(inode, file);
+	/* No position, and so no lock on it: readers of one descriptor don't block each other. */
+	return stream_open(inode, file);
 }
 
 static int hyp_trace_pipe_release(struct inode *inode, struct file *file)

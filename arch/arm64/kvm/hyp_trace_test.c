@@ -5,41 +5,10 @@
  * Both are the real ones: the writer's source is included, and run here on
  * the kernel's own CPUs.
  */
-#include <kunit/test.h>
-
-#include <linux/completion.h>
-#include <linux/kthread.h>
-#include <linux/ring_buffer.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "hyp/nvhe/trace_ring.c"
-
-#define TEST_CPU	0
-
-/**
- * struct ring_test - a ring of its own, on @TEST_CPU as far as anybody knows
- * @writer:	describes it to the reader
- * @desc:	its pages
- * @ring:	the writer
- * @lock:	held around a swap, as EL2 does
- * @buffer:	the reader
- * @ts:		time of the next event
- * @written:	events written so far; the next one's number
- * @seen:	number of the next event to be read
- * @lost:	events told lost
- */
-struct ring_test {
-	struct ring_buffer_writer	writer;
-	struct ring_buffer_writer_cpu	desc;
-	struct trace_ring		ring;
-	spinlock_t			lock;	/* around a swap */
-	struct trace_buffer		*buffer;
-	u64				ts;
-	u64				written;
-	u64				seen;
-	u64				lost;
-};
+#include "hyp_trace_test.h"
 
 static int ring_test_swap(struct ring_buffer_writer *writer, int cpu)
 {
@@ -76,7 +45,7 @@ static void ring_test_free(void *buffer)
 	ring_buffer_reader_free(buffer);
 }
 
-static struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_pages)
+struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_pages)
 {
 	struct ring_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 	unsigned int i;
@@ -89,7 +58,7 @@ static struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_page
 	t->desc.pages = kunit_kcalloc(test, nr_pages, sizeof(void *), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->desc.pages);
 	t->writer.ops = &ring_test_ops;
-	t->writer.cpumask = cpumask_of(TEST_CPU);
+	t->writer.cpumask = cpumask_of(RING_TEST_CPU);
 	t->writer.cpus = &t->desc;
 
 	KUNIT_ASSERT_EQ(test, 0, trace_ring_init(&t->ring, t->desc.meta, ring_test_page(test),
@@ -108,9 +77,38 @@ static struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_page
 	return t;
 }
 
-/* Write the next event: its number, in as many words as @size has. */
-static bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
+static void ring_test_free_events(void *events)
 {
+	kvfree(events);
+}
+
+/* Keep what is written, @max_events between two resets. */
+void ring_test_keep(struct kunit *test, struct ring_test *t, u64 max_events)
+{
+	t->events = kvcalloc(max_events, sizeof(*t->events), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->events);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, ring_test_free_events,
+							   t->events));
+	t->max_events = max_events;
+}
+
+static void ring_test_note(struct ring_test *t, u64 tail, u32 write)
+{
+	if (t->written >= t->max_events)
+		return;
+
+	t->events[t->written] = (struct ring_test_event) {
+		.ts	= t->ts,
+		.pos	= t->ring.tail,
+		.bytes	= t->ring.write - (t->ring.tail == tail ? write : 0),
+	};
+}
+
+/* Write the next event: its number, in as many words as @size has. */
+bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
+{
+	u64 tail = t->ring.tail;
+	u32 write = t->ring.write;
 	u32 *data = trace_ring_reserve(&t->ring, size, t->ts + delta);
 	unsigned int i;
 
@@ -120,37 +118,80 @@ static bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
 	for (i = 0; i < size / sizeof(*data); i++)
 		data[i] = t->written;
 	t->ts += delta;
-	t->written++;
 	trace_ring_commit(&t->ring);
+	ring_test_note(t, tail, write);
+	WRITE_ONCE(t->written, t->written + 1);
 	return true;
 }
 
+/* Events that fill a page each */
+void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int nr)
+{
+	while (nr--)
+		KUNIT_ASSERT_TRUE(test, ring_test_write(t, RING_TEST_MAX_SIZE, 1));
+}
+
 /* Read the next event; what is skipped must be what is told lost. */
-static bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
+bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 {
 	struct ring_buffer_event *event;
 	unsigned long lost = 0;
 
-	event = ring_buffer_consume(t->buffer, TEST_CPU, ts, &lost);
+	event = ring_buffer_consume(t->buffer, RING_TEST_CPU, ts, &lost);
 	if (!event)
 		return false;
 
 	t->seen += lost;
 	t->lost += lost;
 	KUNIT_EXPECT_EQ(test, (u32)t->seen, *(u32 *)ring_buffer_event_data(event));
+	if (t->seen < t->max_events)
+		t->events[t->seen].taken = true;
 	t->seen++;
 	return true;
 }
 
-static void ring_test_balance(struct kunit *test, struct ring_test *t)
+void ring_test_forget(struct kunit *test, struct ring_test *t)
 {
-	ring_buffer_poll_writer(t->buffer, TEST_CPU);
+	KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_reset(t->buffer, RING_TEST_CPU));
+	t->written = 0;
+	t->seen = 0;
+	t->lost = 0;
+}
+
+bool ring_test_is_on_readers_page(struct ring_test *t, u64 number)
+{
+	return t->events[number].pos == t->ring.head - 1;
+}
+
+bool ring_test_is_there(struct ring_test *t, u64 number)
+{
+	struct trace_ring *ring = &t->ring;
+	u64 lap = ring->tail >= ring->nr_slots ? ring->tail - ring->nr_slots + 1 : 0;
+
+	return t->events[number].pos >= max(lap, ring->head) ||
+	       ring_test_is_on_readers_page(t, number);
+}
+
+/* All was read, or lost. */
+void ring_test_balance(struct kunit *test, struct ring_test *t)
+{
+	struct ring_buffer_reader_stats stats;
+
+	ring_buffer_reader_get_stats(t->buffer, RING_TEST_CPU, &stats);
 	KUNIT_EXPECT_EQ(test, t->written, t->seen);
-	KUNIT_EXPECT_EQ(test, t->lost, ring_buffer_overrun_cpu(t->buffer, TEST_CPU));
-	KUNIT_EXPECT_EQ(test, t->written - t->lost,
-			ring_buffer_read_events_cpu(t->buffer, TEST_CPU));
-	KUNIT_EXPECT_EQ(test, 0, ring_buffer_entries_cpu(t->buffer, TEST_CPU));
+	KUNIT_EXPECT_EQ(test, t->lost, stats.overrun);
+	KUNIT_EXPECT_EQ(test, t->written - t->lost, stats.read);
+	KUNIT_EXPECT_EQ(test, 0, stats.entries);
+	KUNIT_EXPECT_EQ(test, 0, stats.bytes);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
+}
+
+/* Read what is left: that is each event that was not told lost. */
+void ring_test_read_all(struct kunit *test, struct ring_test *t)
+{
+	while (ring_test_read(test, t, NULL))
+		;
+	ring_test_balance(test, t);
 }
 
 static void ring_test_empty(struct kunit *test)
@@ -185,7 +226,7 @@ static void ring_test_formats(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(deltas); i++) {
 		for (size = 4; size < 200; size += 4) {
 			KUNIT_ASSERT_TRUE(test, ring_test_write(t, size, deltas[i]));
-			event = ring_buffer_peek(t->buffer, TEST_CPU, &ts, NULL);
+			event = ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, NULL);
 			KUNIT_ASSERT_NOT_NULL(test, event);
 			KUNIT_EXPECT_EQ(test, size, ring_buffer_event_length(event));
 			KUNIT_EXPECT_EQ(test, t->ts, ts);
@@ -239,13 +280,10 @@ static void ring_test_reset(struct kunit *test)
 		if (round & 1)
 			ring_test_read(test, t, NULL);
 
-		KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_reset(t->buffer, TEST_CPU));
+		ring_test_forget(test, t);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 		KUNIT_EXPECT_FALSE(test, ring_test_read(test, t, NULL));
 
-		t->written = 0;
-		t->seen = 0;
-		t->lost = 0;
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 		KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 		ring_test_balance(test, t);
@@ -260,85 +298,7 @@ static void ring_test_dropped(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ring_test_write(t, TRACE_MAX_DATA + 1, 1));
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	ring_test_balance(test, t);
-	KUNIT_EXPECT_EQ(test, 1, ring_buffer_dropped_events_cpu(t->buffer, TEST_CPU));
-}
-
-static bool ring_test_never(void *unused)
-{
-	return false;
-}
-
-static int ring_test_wait_thread(void *data)
-{
-	struct ring_test *t = data;
-
-	return ring_buffer_wait(t->buffer, TEST_CPU, 0, ring_test_never, NULL);
-}
-
-/* A reader that waits is woken by whoever polls. */
-static void ring_test_wake(struct kunit *test)
-{
-	struct ring_test *t = ring_test_make(test, 4);
-	unsigned long deadline = jiffies + 10 * HZ;
-	struct task_struct *task;
-
-	task = kthread_run(ring_test_wait_thread, t, "ring_test_wait");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-	get_task_struct(task);
-
-	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-	while (!READ_ONCE(task->exit_state) && time_before(jiffies, deadline)) {
-		ring_buffer_poll_writer(t->buffer, TEST_CPU);
-		cond_resched();
-	}
-
-	KUNIT_EXPECT_NE(test, 0, READ_ONCE(task->exit_state));
-	put_task_struct(task);
-	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
-	ring_test_balance(test, t);
-}
-
-#define RING_TEST_EVENTS	200000
-
-static int ring_test_race_thread(void *data)
-{
-	struct ring_test *t = data;
-
-	while (t->written < RING_TEST_EVENTS) {
-		ring_test_write(t, 12 + t->written % 40, t->written % 7);
-		if (!(t->written % 1000))
-			cond_resched();
-	}
-
-	/* Stay, for kthread_stop(). */
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
-}
-
-/* The writer does not wait: every event is read in its place, or told lost. */
-static void ring_test_race(struct kunit *test)
-{
-	struct ring_test *t = ring_test_make(test, RB_WRITER_MIN_PAGES + 1);
-	unsigned long deadline = jiffies + 60 * HZ;
-	struct task_struct *task;
-
-	task = kthread_run(ring_test_race_thread, t, "ring_test_race");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-
-	while (t->seen < RING_TEST_EVENTS && time_before(jiffies, deadline)) {
-		if (!ring_test_read(test, t, NULL))
-			cond_resched();
-	}
-
-	kthread_stop(task);
-	KUNIT_EXPECT_EQ(test, RING_TEST_EVENTS, t->seen);
-	kunit_info(test, "%llu of %llu lost", t->lost, t->written);
-	ring_test_balance(test, t);
+	KUNIT_EXPECT_EQ(test, 1, ring_buffer_dropped_events_cpu(t->buffer, RING_TEST_CPU));
 }
 
 static struct kunit_case ring_test_cases[] = {
@@ -349,8 +309,38 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_overwrite),
 	KUNIT_CASE(ring_test_reset),
 	KUNIT_CASE(ring_test_dropped),
+	KUNIT_CASE(ring_test_iter_all),
+	KUNIT_CASE(ring_test_iter_refused),
+	KUNIT_CASE(ring_test_iter_sizes),
+	KUNIT_CASE(ring_test_iter_positions),
+	KUNIT_CASE(ring_test_iter_far),
+	KUNIT_CASE(ring_test_iter_reader),
+	KUNIT_CASE(ring_test_iter_untold),
+	KUNIT_CASE(ring_test_iter_formats),
+	KUNIT_CASE(ring_test_iter_lapped),
+	KUNIT_CASE(ring_test_iter_taken),
+	KUNIT_CASE(ring_test_iter_reset),
+	KUNIT_CASE(ring_test_iter_reset_written),
+	KUNIT_CASE(ring_test_iter_stopped),
+	KUNIT_CASE(ring_test_iter_random),
+	KUNIT_CASE_SLOW(ring_test_iter_scribble),
+	KUNIT_CASE(ring_test_page_all),
+	KUNIT_CASE(ring_test_page_short),
+	KUNIT_CASE(ring_test_page_full),
+	KUNIT_CASE(ring_test_page_brim),
+	KUNIT_CASE(ring_test_page_mixed),
+	KUNIT_CASE(ring_test_page_scribble),
+	KUNIT_CASE(ring_test_page_cut),
+	KUNIT_CASE(ring_test_stats),
+	KUNIT_CASE(ring_test_stats_stopped),
+	KUNIT_CASE(ring_test_dirty_pages),
+	KUNIT_CASE(ring_test_poll),
 	KUNIT_CASE(ring_test_wake),
+	KUNIT_CASE(ring_test_wake_full),
 	KUNIT_CASE(ring_test_race),
+	KUNIT_CASE_SLOW(ring_test_race_iter),
+	KUNIT_CASE_SLOW(ring_test_race_both),
+	KUNIT_CASE(ring_test_race_stats),
 	{ }
 };
 

@@ -22,7 +22,7 @@ option() {
 
 # Progress is on the terminal while it lasts: a build is some minutes.
 build() {
-	"$TOOLS/$1" CONFIG="$2" 2>&1 | tee "$tmp/build" | sed 's/^/# /' >&2
+	"$TOOLS/$1" CONFIG="$2" TARGETS="${3:-Image modules}" 2>&1 | tee "$tmp/build" | sed 's/^/# /' >&2
 	[ -e "$BUILD/kernel-$2/arch/arm64/boot/Image" ] &&
 		says "build/kernel-$2/arch/arm64/boot/Image" "$tmp/build"
 }
@@ -36,4 +36,6 @@ ok "an unknown configuration is refused" exits 1 "$TOOLS/kernel" CONFIG=none
 ok "the guest's user space" "$TOOLS/rootfs"
 ok "the default kernel" build kernel default
 ok "the debug kernel" build kernel debug
+ok "a kernel with pages of 16 KiB" build kernel 16k Image
+ok "a kernel with pages of 64 KiB" build kernel 64k Image
 plan

@@ -10,6 +10,8 @@
 
 "$TOOLS/series" >&2
 tree=$tmp/tree
+# What the first of them do not know yet
+ours=$(sed -n 's/^config //p' "$ROOT/arch/arm64/kvm/Kconfig.hyp_trace" | tr '\n' ' ')
 
 # The source as it came: a tree of links, in which files are replaced, not
 # written to.
@@ -24,8 +26,8 @@ start() {
 builds() {
 	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1" &&
 		"$TOOLS/kernel" CONFIG=lint TREE="$tree" \
-			UNKNOWN_OK="KVM_HYP_TRACING KVM_HYP_TRACING_KUNIT_TEST" \
-			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/time/timekeeping.o"
+			UNKNOWN_OK="$ours" \
+			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/trace/trace_events.o kernel/time/timekeeping.o"
 }
 
 rm -rf "$BUILD/kernel-lint"

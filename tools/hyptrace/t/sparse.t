@@ -11,7 +11,7 @@
 
 "$TOOLS/tree" >&2
 kvm=arch/arm64/kvm
-objects="$kvm/hyp/nvhe/ kernel/trace/ring_buffer.o kernel/time/timekeeping.o"
+objects="$kvm/hyp/nvhe/ kernel/trace/ring_buffer.o kernel/trace/trace.o fs/tracefs/inode.o"
 for file in $(new_files | grep "^$kvm/[^/]*\.c$"); do
 	objects="$objects ${file%.c}.o"
 done

@@ -40,6 +40,38 @@ locked_down() {
 	END
 }
 
+# The files are there by then, and can't be opened, as the host's own of the same
+# name; of those, what describes an event still can. What is open goes on.
+locked_down_later() {
+	runs "" <<-'END'
+		set -ex
+		export PATH="/test/hyp-trace:$PATH"
+		cd /sys/kernel/tracing
+		echo 1 >hypervisor/tracing_on
+		echo 42 >hypervisor/write_event
+		exec 3<hypervisor/trace_pipe
+		mount -t securityfs securityfs /sys/kernel/security
+		echo confidentiality >/sys/kernel/security/lockdown
+
+		(cd hypervisor && find . -type f) >/tmp/files
+		set +x
+		while read -r file; do
+			host=$(echo "$file" | sed 's,events/hypervisor/[^/]*/,events/kvm/kvm_exit/,
+				s,events/hypervisor/,events/kvm/,; s,/write_event,/trace_marker,')
+			for mode in r w wt rw; do
+				echo "$(fileop open "hypervisor/$file" $mode)" \
+					"$(fileop open "$host" $mode) $file $mode"
+			done
+		done </tmp/files >/tmp/outcomes
+		set -x
+		[ "$(grep -c . /tmp/outcomes)" -ge 100 ]
+		[ -z "$(grep -v '^EPERM EPERM ' /tmp/outcomes | grep -v '^EPERM ok .*/\(format\|id\) ')" ]
+		fileop drain - <&3 | grep 'selftest: id=42'
+		guest
+	END
+}
+
 ok "another clock source" other_clock
 ok "tracefs is locked down" locked_down
+ok "tracefs is locked down later" locked_down_later
 plan

@@ -47,10 +47,20 @@ void expect_no_data(struct reader *reader)
 	CHECK(!memcmp(&meta, reader->f->meta, sizeof(meta)));
 }
 
+/* But for @base and bytes */
 void expect_counters(struct fixture *f, struct counters counters)
 {
 	CHECK(f->meta->meta.entries == counters.entries);
 	CHECK(f->meta->meta.overrun == counters.overrun);
 	CHECK(f->meta->dropped == counters.dropped);
 	CHECK(f->meta->tail == counters.tail);
+	CHECK(f->meta->next == counters.tail);
+}
+
+void expect_all_counters(struct fixture *f, struct counters counters)
+{
+	expect_counters(f, counters);
+	CHECK(f->meta->base == counters.base);
+	CHECK(f->meta->bytes == counters.bytes);
+	CHECK(f->meta->overrun_bytes == counters.overrun_bytes);
 }

@@ -13,13 +13,19 @@
  * @entries:	events written
  * @overrun:	events overwritten
  * @dropped:	events refused
- * @tail:	position of the page being written
+ * @tail:	position of the page being written, and of no other
+ * @base:	events before this position are forgotten
+ * @bytes:	of events on the pages before that
+ * @overrun_bytes: of those overwritten
  */
 struct counters {
 	u64	entries;
 	u64	overrun;
 	u64	dropped;
 	u64	tail;
+	u64	base;
+	u64	bytes;
+	u64	overrun_bytes;
 };
 
 void expect_event(struct reader *reader, u32 size, u64 number, u64 time, u64 lost);
@@ -27,5 +33,6 @@ void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost);
 void expect_nothing(struct reader *reader);
 void expect_no_data(struct reader *reader);
 void expect_counters(struct fixture *f, struct counters counters);
+void expect_all_counters(struct fixture *f, struct counters counters);
 
 #endif /* __HYPTRACE_EXPECT_H */

@@ -11,13 +11,21 @@
 #define JUNK		0xa5
 #define JUNK_SIZE	512UL
 
+/* The meta page is one also where pages are too small for that. */
+#define META_SIZE	max(PAGE_SIZE, 256UL)
+
+static void *fixture_memory(size_t size)
+{
+	void *memory = aligned_alloc(size, size);
+
+	if (!memory)
+		abort();
+	return memset(memory, JUNK, min(size, JUNK_SIZE));
+}
+
 void *fixture_page(void)
 {
-	void *page = aligned_alloc(PAGE_SIZE, PAGE_SIZE);
-
-	if (!page)
-		abort();
-	return memset(page, JUNK, min(PAGE_SIZE, JUNK_SIZE));
+	return fixture_memory(PAGE_SIZE);
 }
 
 static void fixture_add_leaves(struct fixture *f)
@@ -45,7 +53,7 @@ static void fixture_add_pages(struct fixture *f)
 /* All but trace_ring_start() */
 void fixture_stop(struct fixture *f)
 {
-	memset(f->meta, 0, PAGE_SIZE);
+	memset(f->meta, 0, META_SIZE);
 	CHECK(!trace_ring_init(&f->ring, f->meta, f->dir, f->nr_pages));
 	fixture_add_leaves(f);
 	fixture_add_pages(f);
@@ -53,8 +61,9 @@ void fixture_stop(struct fixture *f)
 
 void fixture_init(struct fixture *f, u32 nr_pages)
 {
-	f->meta = fixture_page();
+	f->meta = fixture_memory(META_SIZE);
 	f->dir = fixture_page();
+	f->slots = calloc(nr_pages, sizeof(*f->slots));
 	f->nr_pages = nr_pages;
 	fixture_stop(f);
 	CHECK(!trace_ring_start(&f->ring));
@@ -77,6 +86,7 @@ void fixture_init_at(struct fixture *f, u32 nr_pages, u64 tail)
 	f->ring.tail = tail;
 	f->ring.head = tail;
 	f->meta->tail = tail;
+	f->meta->next = tail;
 }
 
 void fixture_free(struct fixture *f)
@@ -91,6 +101,7 @@ void fixture_free(struct fixture *f)
 		free(memory);
 
 	free(f->pages);
+	free(f->slots);
 	free(f->dir);
 	free(f->meta);
 }

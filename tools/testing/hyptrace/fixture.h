@@ -15,6 +15,7 @@
  * @meta:	its meta page
  * @dir:	its directory page
  * @pages:	its pages, by id
+ * @slots:	which page is in which slot, by id, as far as a reader knows
  * @nr_pages:	how many
  */
 struct fixture {
@@ -22,6 +23,7 @@ struct fixture {
 	struct ring_buffer_writer_meta	*meta;
 	struct trace_ring_entry		**dir;
 	struct ring_buffer_writer_page	**pages;
+	u32				*slots;
 	u32				nr_pages;
 };
 

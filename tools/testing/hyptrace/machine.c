@@ -10,8 +10,11 @@
 #include "machine.h"
 
 #define CPUS		2
-#define MAX_PLACES	48
+#define MAX_PLACES	96
 #define MAX_VALUES	64
+#define MAX_WATCHES	8
+#define MAX_WATCHED	64
+#define MAX_PRIVATE	8
 #define STACK_SIZE	(256 * 1024)
 
 /* How far back each place is known: by index of its value */
@@ -24,7 +27,7 @@ struct view {
  * @addr:	where
  * @nr:		values it ever had
  * @values:	these, in order
- * @views:	what the CPUs knew that stored them; nothing, but for a release
+ * @views:	what who sees them with acquire learns
  */
 struct place {
 	const void	*addr;
@@ -34,14 +37,32 @@ struct place {
 };
 
 /**
+ * struct watch - memory that is written without saying so
+ * @memory:	where
+ * @size:	bytes of it
+ * @before:	what it was at the last access
+ */
+struct watch {
+	u32	*memory;
+	u32	size;
+	u32	before[MAX_WATCHED / sizeof(u32)];
+};
+
+/**
  * struct cpu - a CPU
  * @view:	what it knows
+ * @stored:	what it stored itself
+ * @fenced:	... before the last smp_wmb()
+ * @loaded:	what the values carried that it loaded without acquire
  * @context:	where it is
  * @stopped:	it is done
  * @stack:	its stack
  */
 struct cpu {
 	struct view	view;
+	struct view	stored;
+	struct view	fenced;
+	struct view	loaded;
 	ucontext_t	context;
 	bool		stopped;
 	u8		stack[STACK_SIZE];
@@ -49,6 +70,10 @@ struct cpu {
 
 static struct place places[MAX_PLACES];
 static u32 nr_places;
+static struct watch watches[MAX_WATCHES];
+static u32 nr_watches;
+static const void *private[MAX_PRIVATE];
+static u32 nr_private;
 static struct cpu cpus[CPUS];
 static u32 self;
 static ucontext_t home;
@@ -79,64 +104,119 @@ static u32 machine_place(const void *addr, u64 value)
 	return nr_places++;
 }
 
+static bool machine_is_private(const void *addr)
+{
+	u32 i;
+
+	for (i = 0; i < nr_private; i++)
+		if (private[i] == addr)
+			return true;
+	return false;
+}
+
 static u64 machine_load(const void *addr, u64 latest, int order)
 {
 	u32 i = machine_place(addr, latest);
 	struct place *place = &places[i];
-	struct view *view = &cpus[self].view;
-	u32 age = explore_choose(place->nr - view->known[i]);
+	struct cpu *cpu = &cpus[self];
+	u32 age = explore_choose(place->nr - cpu->view.known[i]);
 	u32 seen = place->nr - 1 - age;
 
-	view->known[i] = seen;
-	if (order == __ATOMIC_ACQUIRE)
-		view_join(view, &place->views[seen]);
+	cpu->view.known[i] = seen;
+	view_join(order == __ATOMIC_ACQUIRE ? &cpu->view : &cpu->loaded, &place->views[seen]);
 	return place->values[seen];
 }
 
 static void machine_append(u32 i, u64 value, const struct view *view)
 {
 	struct place *place = &places[i];
+	struct cpu *cpu = &cpus[self];
 
 	if (place->nr == MAX_VALUES)
 		abort();
+	cpu->view.known[i] = place->nr;
+	cpu->stored.known[i] = place->nr;
 	place->views[place->nr] = *view;
 	place->values[place->nr++] = value;
 }
 
 static void machine_store(const void *addr, u64 old, u64 new, int order)
 {
-	static const struct view nothing;
-	u32 i = machine_place(addr, old);
-	struct view *view = &cpus[self].view;
+	struct cpu *cpu = &cpus[self];
 
-	view->known[i] = places[i].nr;
-	machine_append(i, new, order == __ATOMIC_RELEASE ? view : &nothing);
+	machine_append(machine_place(addr, old), new,
+		       order == __ATOMIC_RELEASE ? &cpu->view : &cpu->fenced);
 }
 
 /* The order is that of acquire and release together; none if it fails. */
 static void machine_exchange(const void *addr, u64 seen, u64 new, bool done)
 {
 	u32 i = machine_place(addr, seen);
-	struct view *view = &cpus[self].view;
+	struct cpu *cpu = &cpus[self];
+	struct view *carried = &places[i].views[places[i].nr - 1];
 
-	view->known[i] = places[i].nr - 1;
-	if (!done)
-		return;
-
-	view_join(view, &places[i].views[places[i].nr - 1]);
-	view->known[i] = places[i].nr;
-	machine_append(i, new, view);
+	cpu->view.known[i] = places[i].nr - 1;
+	view_join(done ? &cpu->view : &cpu->loaded, carried);
+	if (done)
+		machine_append(i, new, &cpu->view);
 }
 
-static void machine_step(void)
+static void machine_fence(int order)
+{
+	struct cpu *cpu = &cpus[self];
+
+	if (order == __ATOMIC_RELEASE)
+		view_join(&cpu->fenced, &cpu->stored);
+	else
+		view_join(&cpu->view, &cpu->loaded);
+}
+
+static void machine_see(struct watch *watch)
+{
+	u32 i;
+
+	for (i = 0; i < watch->size / sizeof(u32); i++) {
+		if (watch->before[i] == watch->memory[i])
+			continue;
+		machine_store(&watch->memory[i], watch->before[i], watch->memory[i],
+			      __ATOMIC_RELAXED);
+		watch->before[i] = watch->memory[i];
+	}
+}
+
+/* What was written without saying so: it was this CPU. */
+static void machine_look(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_watches; i++)
+		if (memcmp(watches[i].before, watches[i].memory, watches[i].size))
+			machine_see(&watches[i]);
+}
+
+static void machine_switch(void)
 {
 	u32 from = self, to = !self;
 
-	if (cpus[to].stopped || !explore_choose(2))
+	if (cpus[to].stopped)
 		return;
 
 	self = to;
 	swapcontext(&cpus[from].context, &cpus[to].context);
+}
+
+static void machine_step(const void *addr)
+{
+	machine_look();
+	if (!cpus[!self].stopped && !machine_is_private(addr) && explore_choose(2))
+		machine_switch();
+}
+
+/* Who waits for the other must not be alone for ever. */
+static void machine_relax(void)
+{
+	machine_look();
+	machine_switch();
 }
 
 static const struct shim machine = {
@@ -144,6 +224,8 @@ static const struct shim machine = {
 	.load		= machine_load,
 	.store		= machine_store,
 	.exchange	= machine_exchange,
+	.fence		= machine_fence,
+	.relax		= machine_relax,
 };
 
 static void machine_start(u32 i, void (*program)(void))
@@ -151,6 +233,9 @@ static void machine_start(u32 i, void (*program)(void))
 	struct cpu *cpu = &cpus[i];
 
 	memset(&cpu->view, 0, sizeof(cpu->view));
+	memset(&cpu->stored, 0, sizeof(cpu->stored));
+	memset(&cpu->fenced, 0, sizeof(cpu->fenced));
+	memset(&cpu->loaded, 0, sizeof(cpu->loaded));
 	cpu->stopped = false;
 	getcontext(&cpu->context);
 	cpu->context.uc_stack.ss_sp = cpu->stack;
@@ -163,8 +248,26 @@ static void machine_start(u32 i, void (*program)(void))
 static void machine_run_one(void)
 {
 	swapcontext(&home, &cpus[self].context);
+	machine_look();
 	cpus[self].stopped = true;
 	self = !self;
+}
+
+/* Watch @size bytes of memory in the next run. */
+void machine_watch(void *memory, u32 size)
+{
+	if (nr_watches == MAX_WATCHES || size > MAX_WATCHED)
+		abort();
+	watches[nr_watches] = (struct watch){ .memory = memory, .size = size };
+	memcpy(watches[nr_watches++].before, memory, size);
+}
+
+/* Only one of the CPUs uses what is there in the next run. */
+void machine_private(const void *addr)
+{
+	if (nr_private == MAX_PRIVATE)
+		abort();
+	private[nr_private++] = addr;
 }
 
 /* Run both programs to their end, on one of the ways of explore.h. */
@@ -179,4 +282,6 @@ void machine_run(void (*first)(void), void (*second)(void))
 	machine_run_one();
 	machine_run_one();
 	shim = NULL;
+	nr_watches = 0;
+	nr_private = 0;
 }

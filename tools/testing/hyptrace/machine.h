@@ -8,10 +8,22 @@
  * load with acquire that sees it learns that. This is C11's model but for
  * loads that see stores of the future; as there, an exchange sees the latest.
  * So what works here does not lean on a barrier that is not in the source.
+ *
+ * The barriers between stores and between loads are the kernel's, no more: a
+ * value stored after smp_wmb() carries what its CPU had stored before, and
+ * smp_rmb() learns what the values carried that its CPU loaded before.
+ *
+ * Memory that a program writes without saying so can be watched: a change
+ * counts as stored at some time since the CPU's access before. And what only
+ * one CPU uses can be told to be private: it makes no difference to the other.
  */
 #ifndef __HYPTRACE_MACHINE_H
 #define __HYPTRACE_MACHINE_H
 
+#include <linux/types.h>
+
+void machine_watch(void *memory, u32 size);
+void machine_private(const void *addr);
 void machine_run(void (*first)(void), void (*second)(void));
 
 #endif /* __HYPTRACE_MACHINE_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random sequences of all that can be done to a ring, against a model: lists
- * of events, one for each position.
+ * Random sequences of all that can be done to a ring, against a model.
  *
  *	model_test [seed]
  */
@@ -10,65 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expect.h"
+#include "model.h"
+#include "observer.h"
 #include "random.h"
 
-#define EXTEND		0x8000000ULL
-#define STEPS		3000
+#define STEPS		MODEL_EVENTS
 #define SEQUENCES	(10 + 20 * TEST_LOAD * 512 / PAGE_SIZE)
+#define OBSERVERS	2
 
 /**
- * struct written - an event
- * @size:	of its data
- * @time:	when
+ * struct look - an observer, and the model's
+ * @observer:	the one
+ * @onlooker:	the other
+ * @is_on:	they look
  */
-struct written {
-	u32	size;
-	u64	time;
-};
-
-/**
- * struct span - the events of one position
- * @first:	number of its first event
- * @nr:		how many
- */
-struct span {
-	u64	first;
-	u64	nr;
-};
-
-/**
- * struct model - what a ring does, without rings
- * @nr_slots:	pages but one
- * @events:	all events ever written, by number
- * @spans:	all positions
- * @nr_events:	events ever written
- * @base:	the first position since the last reset
- * @used:	bytes used of the last page
- * @time:	of the last event
- * @counters:	as the meta page tells them
- * @next:	the first position the reader has not had
- * @index:	of the next event on the reader's page, by position @next - 1
- * @told:	overrun at the last swap
- * @lost:	events to be told lost before the next event
- * @nr_read:	events read since the reset
- * @nr_skipped:	events given back unread since the reset
- */
-struct model {
-	u32		nr_slots;
-	struct written	events[STEPS];
-	struct span	spans[STEPS + 1];
-	u64		nr_events;
-	u64		base;
-	u64		used;
-	u64		time;
-	struct counters	counters;
-	u64		next;
-	u64		index;
-	u64		told;
-	u64		lost;
-	u64		nr_read;
-	u64		nr_skipped;
+struct look {
+	struct observer	observer;
+	struct onlooker	onlooker;
+	bool		is_on;
 };
 
 static u64 seed = 1;
@@ -76,107 +34,7 @@ static u64 rnd;
 static struct model model;
 static struct fixture f;
 static struct reader reader;
-
-static void model_init(u32 nr_pages)
-{
-	memset(&model, 0, sizeof(model));
-	model.nr_slots = nr_pages - 1;
-}
-
-/* The writer begins the next page, and what was a lap ago is overwritten. */
-static void model_cross(void)
-{
-	u64 tail = ++model.counters.tail, old = tail - model.nr_slots;
-
-	if (tail >= model.nr_slots && old >= model.next && old >= model.base)
-		model.counters.overrun += model.spans[old].nr;
-
-	model.spans[tail] = (struct span){ .first = model.nr_events };
-	model.used = 0;
-}
-
-/* How much of a page an event takes, put behind the last one */
-static u64 model_need(u32 size, u64 time)
-{
-	u64 extend = model.used && time - model.time >= EXTEND ? 8 : 0;
-
-	return page_event_size(size) + extend;
-}
-
-/* Where the event goes; false when it goes nowhere. */
-static bool model_reserve(u32 size, u64 *time)
-{
-	if (size > EVENT_MAX) {
-		model.counters.dropped++;
-		return false;
-	}
-
-	*time = *time > model.time ? *time : model.time;
-	if (model.counters.tail < model.base ||
-	    model.used + model_need(size, *time) > PAGE_CAPACITY ||
-	    (model.used && *time - model.time >= EXTEND << 32))
-		model_cross();
-	return true;
-}
-
-static void model_commit(u32 size, u64 time)
-{
-	model.used += model_need(size, time);
-	model.time = time;
-	model.events[model.nr_events++] = (struct written){ size, time };
-	model.spans[model.counters.tail].nr++;
-	model.counters.entries++;
-}
-
-/* Events still to come on the reader's page */
-static u64 model_unread(void)
-{
-	if (!model.next || model.next - 1 < model.base)
-		return 0;
-
-	return model.spans[model.next - 1].nr - model.index;
-}
-
-static bool model_swap(void)
-{
-	u64 tail = model.counters.tail, oldest = model.next;
-
-	if (tail >= model.nr_slots && oldest < tail - model.nr_slots + 1)
-		oldest = tail - model.nr_slots + 1;
-	if (oldest < model.base)
-		oldest = model.base;
-	if (oldest > tail)
-		return false;
-
-	model.nr_skipped += model_unread();
-	model.lost += model.counters.overrun - model.told;
-	model.told = model.counters.overrun;
-	model.next = oldest + 1;
-	model.index = 0;
-	return true;
-}
-
-/* The next event's number, or false */
-static bool model_read(u64 *number)
-{
-	while (!model_unread())
-		if (!model_swap())
-			return false;
-
-	*number = model.spans[model.next - 1].first + model.index++;
-	model.nr_read++;
-	return true;
-}
-
-static void model_reset(void)
-{
-	model.base = model.counters.tail + 1;
-	model.counters = (struct counters){ .tail = model.counters.tail };
-	model.told = 0;
-	model.lost = 0;
-	model.nr_read = 0;
-	model.nr_skipped = 0;
-}
+static struct look looks[OBSERVERS];
 
 /* Mostly small; then whatever fits, and a little more. */
 static u32 any_size(void)
@@ -222,8 +80,8 @@ static void do_write(void)
 	u32 size = any_size();
 
 	CHECK(fixture_write(&f, size, number, time) == (size <= EVENT_MAX));
-	if (model_reserve(size, &time))
-		model_commit(size, time);
+	if (model_reserve(&model, size, &time))
+		model_commit(&model, size, time);
 }
 
 static void do_abandon(void)
@@ -232,7 +90,7 @@ static void do_abandon(void)
 	u32 size = any_size();
 	void *data = trace_ring_reserve(&f.ring, size, time);
 
-	CHECK(!!data == model_reserve(size, &time));
+	CHECK(!!data == model_reserve(&model, size, &time));
 	if (data)
 		payload_fill(data, size, -1);
 }
@@ -241,6 +99,13 @@ static void do_drop(void)
 {
 	trace_ring_drop(&f.ring);
 	model.counters.dropped++;
+}
+
+static bool is_event(const struct event *event, u64 number)
+{
+	const struct written *written = &model.events[number];
+
+	return payload_matches(event, written->size, number) && event->time == written->time;
 }
 
 /* After a reset the reader asks for a page when there may be none. */
@@ -256,15 +121,14 @@ static bool do_read(void)
 	struct event event;
 	u64 number;
 
-	if (!model_read(&number)) {
+	if (!model_read(&model, &number)) {
 		CHECK(read_event(&event) == 0);
 		return false;
 	}
 	if (!CHECK(read_event(&event) == 1))
 		return false;
 
-	CHECK(payload_matches(&event, model.events[number].size, number));
-	CHECK(event.time == model.events[number].time);
+	CHECK(is_event(&event, number));
 	CHECK(reader.lost == model.lost);
 	reader.lost = 0;
 	model.lost = 0;
@@ -274,23 +138,91 @@ static bool do_read(void)
 /* A host may give back a page it has not read. */
 static void do_swap(void)
 {
-	CHECK(reader_swap(&reader) == (model_swap() ? 0 : -ENODATA));
+	CHECK(reader_swap(&reader) == (model_swap(&model) ? 0 : -ENODATA));
 	CHECK(reader.lost == model.lost);
+}
+
+static void look_begin(struct look *look)
+{
+	observer_start(&look->observer, &reader);
+	model_look(&model, &look->onlooker);
+	look->is_on = true;
+}
+
+static void look_end(struct look *look)
+{
+	observer_finish(&look->observer);
+	look->is_on = false;
+}
+
+/* False at the end, when what was lost there has been told. */
+static bool look_on(struct look *look)
+{
+	struct event event;
+	u64 number;
+	bool is_event_there = model_show(&model, &look->onlooker, &number);
+
+	if (!CHECK(observer_next(&look->observer, &event) == is_event_there))
+		return false;
+
+	CHECK(!is_event_there || is_event(&event, number));
+	CHECK(look->observer.lost == look->onlooker.lost);
+	look->observer.lost = 0;
+	look->onlooker.lost = 0;
+	return is_event_there;
+}
+
+/* Mostly an event more; now and then all there are, or no more of them. */
+static void do_look(void)
+{
+	struct look *look = &looks[random_below(&rnd, OBSERVERS)];
+	u64 nr = random_below(&rnd, 20) ? random_below(&rnd, 8) : STEPS;
+
+	if (!look->is_on)
+		look_begin(look);
+	while (nr && look_on(look))
+		nr--;
+	if (nr || !random_below(&rnd, 100))
+		look_end(look);
+}
+
+static void stop_looking(void)
+{
+	u32 i;
+
+	for (i = 0; i < OBSERVERS; i++)
+		if (looks[i].is_on)
+			look_end(&looks[i]);
+}
+
+/* What an observer has copied it shows; then it is at its end. */
+static void look_after_reset(struct look *look)
+{
+	if (!look->is_on)
+		return;
+
+	look->onlooker.end = look->onlooker.copied;
+	while (look_on(look))
+		;
+	look_end(look);
 }
 
 static void do_reset(void)
 {
+	u32 i;
+
 	trace_ring_reset(&f.ring);
 	reader_reset(&reader);
-	model_reset();
+	model_reset(&model);
+	for (i = 0; i < OBSERVERS; i++)
+		look_after_reset(&looks[i]);
 }
 
 static void do_drain(void)
 {
 	while (do_read() && !tap_failed())
 		;
-	CHECK(model.counters.entries ==
-	      model.nr_read + model.nr_skipped + f.meta->meta.overrun);
+	CHECK(model.counters.entries == model.nr_taken + f.meta->meta.overrun);
 }
 
 /* A sequence is fond of writing, or of reading. */
@@ -308,10 +240,23 @@ static void do_something(u32 writes)
 		do_drop();
 	else if (op < 70)
 		do_abandon();
+	else if (op < 200)
+		do_look();
 	else if (op < writes)
 		do_write();
 	else
 		do_read();
+}
+
+static void check_state(void)
+{
+	struct ring_state state;
+
+	expect_all_counters(&f, model.counters);
+	CHECK(observer_look(&reader, &state));
+	CHECK(state.tail == model.counters.tail && state.overrun == model.counters.overrun);
+	CHECK(state.bytes == model.counters.bytes - model.counters.overrun_bytes +
+			     model.spans[model.counters.tail].bytes);
 }
 
 static void check_sequence(u64 sequence)
@@ -320,16 +265,17 @@ static void check_sequence(u64 sequence)
 
 	rnd = random_seed(sequence);
 	f.nr_pages = 3 + random_below(&rnd, random_below(&rnd, 2) ? 3 : 30);
-	writes = 300 + random_below(&rnd, 700);
-	model_init(f.nr_pages);
+	writes = 400 + random_below(&rnd, 600);
+	model_init(&model, f.nr_pages);
 	fixture_init(&f, f.nr_pages);
 	reader_init(&reader, &f);
 
 	for (step = 0; step < STEPS && !tap_failed(); step++) {
 		tap_at("seed %llu, step %u", sequence, step);
 		do_something(writes);
-		expect_counters(&f, model.counters);
+		check_state();
 	}
+	stop_looking();
 	do_drain();
 	fixture_free(&f);
 }

@@ -100,12 +100,19 @@ static int page_decode(const struct header *header, u64 left, u64 *time, struct 
 	return extend + size;
 }
 
+/* When the first event was */
+u64 page_time(const struct page *page)
+{
+	return READ_ONCE(*(u64 *)&page->time_stamp);
+}
+
 /**
  * page_event - read the next event
  * @page:	the page
  * @offset:	where the event begins; on return, where it ends
  * @commit:	where the page ends; there is an event before that
- * @time:	of the event before on this page; on return, of this one
+ * @time:	of the event before on this page, page_time() for the first; on
+ *		return, of this one
  * @event:	the event
  *
  * Return: 0, or -EBADMSG when it is not in the kernel's format.
@@ -119,11 +126,8 @@ int page_event(const struct page *page, u64 *offset, u64 commit, u64 *time,
 	if (commit > PAGE_CAPACITY || commit - *offset < 4)
 		return -EBADMSG;
 
-	if (!*offset) {
-		*time = READ_ONCE(*(u64 *)&page->time_stamp);
-		if (!page_starts_well(header))
-			return -EBADMSG;
-	}
+	if (!*offset && !page_starts_well(header))
+		return -EBADMSG;
 
 	size = page_decode(header, commit - *offset, time, event);
 	if (size < 0)

@@ -32,6 +32,7 @@ struct event {
 	const u8	*data;
 };
 
+u64 page_time(const struct page *page);
 u32 page_stored_size(u32 size);
 u32 page_event_size(u32 size);
 int page_event(const struct page *page, u64 *offset, u64 commit, u64 *time,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer, readers that take turns, and one who watches the meta page, all
- * at once. An event's number tells the readers what must have been lost.
+ * A writer, readers that take turns, those who only look, and one who watches
+ * the meta page, all at once. An event's number tells what must have been lost.
  *
  *	race_test [seed]
  */
@@ -12,9 +12,11 @@
 
 #include <asm/barrier.h>
 #include <linux/compiler.h>
+#include <linux/minmax.h>
 #include <shim.h>
 
 #include "expect.h"
+#include "observer.h"
 #include "random.h"
 
 /**
@@ -24,6 +26,7 @@
  * @sizes:	how many sizes there are, a word apart
  * @pause:	a thread gives up its CPU at one step out of so many; or never
  * @readers:	how many there are
+ * @observers:	how many only look
  */
 struct race {
 	u32	nr_pages;
@@ -31,12 +34,14 @@ struct race {
 	u32	sizes;
 	u32	pause;
 	u32	readers;
+	u32	observers;
 };
 
 /* Events of a race, so many in all programs together */
 #define EVENTS	(100000ULL * TEST_LOAD)
 
 #define MAX_READERS	2
+#define MAX_OBSERVERS	2
 
 static u64 seed = 1;
 static const struct race *race;
@@ -47,10 +52,15 @@ static pthread_mutex_t reader_lock = PTHREAD_MUTEX_INITIALIZER;
 static u64 expected;
 static u64 nr_read;
 static u64 nr_lost;
+static u64 bytes_read;
+static u64 bytes_written;
+static u32 *nr_read_before;	/* each event up to @expected */
+static u64 nr_looks;
+static u64 nr_unknown;
 static bool broken;
 static bool written;
 
-static void pause_step(void)
+static void pause_step(const void *addr)
 {
 	static __thread u64 rnd;
 
@@ -60,7 +70,13 @@ static void pause_step(void)
 		sched_yield();
 }
 
-static const struct shim pausing = { .step = pause_step };
+static void relax(void)
+{
+	sched_yield();
+}
+
+static const struct shim pausing = { .step = pause_step, .relax = relax };
+static const struct shim running = { .relax = relax };
 
 static u32 race_size(u64 number)
 {
@@ -71,8 +87,10 @@ static void *race_write(void *unused)
 {
 	u64 number;
 
-	for (number = 0; number < nr_events; number++)
+	for (number = 0; number < nr_events; number++) {
 		fixture_write(&f, race_size(number), number, number);
+		bytes_written += page_event_size(race_size(number));
+	}
 
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
 	return NULL;
@@ -87,10 +105,12 @@ static bool race_check(const struct event *event)
 	    !payload_matches(event, race_size(number), number))
 		return false;
 
+	while (expected <= number)
+		nr_read_before[expected++] = nr_read;
 	nr_read++;
+	bytes_read += page_event_size(race_size(number));
 	nr_lost += reader.lost;
 	reader.lost = 0;
-	expected = number + 1;
 	return true;
 }
 
@@ -126,11 +146,81 @@ static void *race_read(void *unused)
 	return NULL;
 }
 
+static u64 race_read_before(u64 number)
+{
+	return number < expected ? nr_read_before[number] : nr_read;
+}
+
+/* What was skipped was lost, or a reader took it. */
+static bool race_skipped(struct observer *o, u64 from, u64 to)
+{
+	u64 lost = o->lost;
+
+	o->lost = 0;
+	return to >= from && to - from == lost + race_read_before(to) - race_read_before(from);
+}
+
+/* The next event; false at the end. */
+static bool race_look(struct observer *o, u64 *next)
+{
+	struct event event;
+	int ret = observer_next(o, &event);
+	u64 number = o->number - 1;
+
+	if (!ret && o->lost == OBSERVER_UNKNOWN)
+		nr_unknown++;
+	else if (!ret)
+		/* A reader may have an event before it is counted. */
+		broken |= !race_skipped(o, *next, max(*next, o->end));
+	else if (ret < 0 || event.time != number || !race_skipped(o, *next, number) ||
+		 !payload_matches(&event, race_size(number), number))
+		broken = true;
+
+	*next = o->number;
+	return ret && !broken;
+}
+
+static void race_look_once(void)
+{
+	struct observer o;
+	bool more = true;
+	u64 next;
+
+	pthread_mutex_lock(&reader_lock);
+	observer_start(&o, &reader);
+	next = o.number - o.lost;
+	nr_looks++;
+	pthread_mutex_unlock(&reader_lock);
+
+	while (more) {
+		pthread_mutex_lock(&reader_lock);
+		more = race_look(&o, &next);
+		if (!more)
+			observer_finish(&o);
+		pthread_mutex_unlock(&reader_lock);
+	}
+}
+
+static void *race_observe(void *unused)
+{
+	bool last, stop;
+
+	do {
+		last = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
+		race_look_once();
+		pthread_mutex_lock(&reader_lock);
+		stop = broken;
+		pthread_mutex_unlock(&reader_lock);
+	} while (!last && !stop);
+
+	return NULL;
+}
+
 /* The counters only grow, and events are written before they are overwritten. */
 static void *race_watch(void *failed)
 {
 	struct ring_buffer_writer_meta *meta = f.meta;
-	u64 entries = 0, overrun = 0, tail = 0, before;
+	u64 entries = 0, overrun = 0, tail = 0, next = 0, before;
 
 	while (!__atomic_load_n(&written, __ATOMIC_ACQUIRE)) {
 		before = overrun;
@@ -140,6 +230,10 @@ static void *race_watch(void *failed)
 		/* Pairs with the writer's going to a page: what was before is counted. */
 		tail = smp_load_acquire(&meta->tail);
 		*(bool *)failed |= tail < before;
+		before = next;
+		/* Told before it is the tail, so that it is no less. */
+		next = READ_ONCE(meta->next);
+		*(bool *)failed |= next < before || next < tail;
 		before = entries;
 		/* Loaded after the tail, so that it is no less. */
 		entries = smp_load_acquire(&meta->meta.entries);
@@ -155,31 +249,53 @@ static void race_init(const struct race *r)
 	nr_events = EVENTS / (1 + r->size / 100);
 	fixture_init(&f, r->nr_pages);
 	reader_init(&reader, &f);
+	nr_read_before = calloc(nr_events, sizeof(*nr_read_before));
 	expected = 0;
 	nr_read = 0;
 	nr_lost = 0;
+	bytes_read = 0;
+	bytes_written = 0;
+	nr_looks = 0;
+	nr_unknown = 0;
 	broken = false;
 	written = false;
-	shim = r->pause ? &pausing : NULL;
+	shim = r->pause ? &pausing : &running;
 }
 
 static void race_run(void)
 {
-	pthread_t writer, watcher, readers[MAX_READERS];
+	pthread_t writer, watcher, readers[MAX_READERS], observers[MAX_OBSERVERS];
 	bool failed = false;
 	u32 i;
 
 	pthread_create(&watcher, NULL, race_watch, &failed);
 	for (i = 0; i < race->readers; i++)
 		pthread_create(&readers[i], NULL, race_read, NULL);
+	for (i = 0; i < race->observers; i++)
+		pthread_create(&observers[i], NULL, race_observe, NULL);
 	pthread_create(&writer, NULL, race_write, NULL);
 
 	pthread_join(writer, NULL);
 	for (i = 0; i < race->readers; i++)
 		pthread_join(readers[i], NULL);
+	for (i = 0; i < race->observers; i++)
+		pthread_join(observers[i], NULL);
 	pthread_join(watcher, NULL);
 	CHECK(!failed);
 	shim = NULL;
+}
+
+/* All is read, or lost. */
+static void check_read(void)
+{
+	CHECK(!reader.lost && expected == nr_events && nr_read + nr_lost == nr_events);
+	expect_all_counters(&f, (struct counters){
+		.entries	= nr_events,
+		.overrun	= nr_lost,
+		.tail		= f.ring.tail,
+		.bytes		= bytes_written - f.ring.write,
+		.overrun_bytes	= bytes_written - bytes_read,
+	});
 }
 
 static void check_race(const struct race *r)
@@ -188,42 +304,59 @@ static void check_race(const struct race *r)
 	tap_at("%u pages, events of %u", r->nr_pages, r->size);
 	race_run();
 	CHECK(!broken);
-	CHECK(!reader.lost && expected == nr_events);
-	CHECK(nr_read + nr_lost == nr_events);
-	expect_counters(&f, (struct counters){ nr_events, nr_lost, 0, f.ring.tail });
-	tap_note("%u pages: %llu written, %llu read, %llu lost", r->nr_pages, nr_events,
-		 nr_read, nr_lost);
+	if (r->readers)
+		check_read();
+	tap_note("%u pages: %llu written, %llu read, %llu lost; %llu looks, %llu in vain",
+		 r->nr_pages, nr_events, nr_read, nr_lost, nr_looks, nr_unknown);
+	free(nr_read_before);
 	fixture_free(&f);
 }
 
 /* Many events a page, so that reader and writer meet on pages. */
 static void test_small(void)
 {
-	check_race(&(struct race){ 3, NUMBERED, 6, 0, 1 });
-	check_race(&(struct race){ 3, NUMBERED, 6, 300, 1 });
-	check_race(&(struct race){ 17, NUMBERED, 30, 0, 1 });
+	check_race(&(struct race){ 3, NUMBERED, 6, 0, 1, 0 });
+	check_race(&(struct race){ 3, NUMBERED, 6, 300, 1, 0 });
+	check_race(&(struct race){ 17, NUMBERED, 30, 0, 1, 0 });
 }
 
 /* An event a page or nearly, so that they meet at the swap. */
 static void test_large(void)
 {
-	check_race(&(struct race){ 3, EVENT_MAX / 2, 8, 0, 1 });
-	check_race(&(struct race){ 3, EVENT_MAX - 12, 4, 20, 1 });
-	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 7, 1 });
-	check_race(&(struct race){ 5, EVENT_MAX / 2, 8, 50, 1 });
+	check_race(&(struct race){ 3, EVENT_MAX / 2, 8, 0, 1, 0 });
+	check_race(&(struct race){ 3, EVENT_MAX - 12, 4, 20, 1, 0 });
+	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 7, 1, 0 });
+	check_race(&(struct race){ 5, EVENT_MAX / 2, 8, 50, 1, 0 });
 }
 
 /* The readers' lock orders them, whichever CPU they are on. */
 static void test_readers(void)
 {
-	check_race(&(struct race){ 3, NUMBERED, 6, 100, 2 });
-	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 2 });
+	check_race(&(struct race){ 3, NUMBERED, 6, 100, 2, 0 });
+	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 2, 0 });
+}
+
+/* Nobody reads: each look is at what the writer has left of the ring. */
+static void test_observers(void)
+{
+	check_race(&(struct race){ 3, NUMBERED, 6, 0, 0, 1 });
+	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 0, 2 });
+	check_race(&(struct race){ 17, NUMBERED, 30, 300, 0, 2 });
+}
+
+/* What readers take under the eyes of others is not lost. */
+static void test_both(void)
+{
+	check_race(&(struct race){ 3, EVENT_MAX / 2, 8, 50, 1, 1 });
+	check_race(&(struct race){ 17, NUMBERED, 30, 100, 2, 2 });
 }
 
 static const struct tap_test tests[] = {
 	{ "small events are read once or told lost, in place", test_small },
 	{ "large events are read once or told lost, in place", test_large },
 	{ "readers may take turns", test_readers },
+	{ "those who look are shown each event once or told, in place", test_observers },
+	{ "... while others read", test_both },
 };
 
 int main(int argc, char **argv)

@@ -5,44 +5,85 @@
 #include <asm/barrier.h>
 #include <linux/compiler.h>
 
-#include "reader.h"
+#include "observer.h"
 
 void reader_init(struct reader *reader, struct fixture *f)
 {
+	u32 slot;
+
 	memset(reader, 0, sizeof(*reader));
 	reader->f = f;
 	reader->id = f->nr_pages - 1;
+	for (slot = 0; slot < f->nr_pages - 1; slot++)
+		f->slots[slot] = slot;
 }
 
-static struct ring_buffer_writer_page *reader_page(struct reader *reader)
+static struct ring_buffer_writer_page *reader_page(const struct reader *reader)
 {
 	return reader->f->pages[reader->id];
 }
 
-/* What the meta page tells must be what was asked for, and positions grow. */
+/* How many events its page holds from @offset on */
+static u64 reader_events_from(const struct reader *reader, u64 offset, u64 commit)
+{
+	const struct page *page = (void *)reader_page(reader);
+	struct event event;
+	u64 nr, time;
+
+	for (nr = 0; offset < commit; nr++)
+		if (page_event(page, &offset, commit, &time, &event))
+			break;
+	return nr;
+}
+
+/* How many events there are on its page, which the writer has left */
+u64 reader_events(const struct reader *reader)
+{
+	u64 commit = smp_load_acquire(&reader_page(reader)->commit);	/* (A) */
+
+	return reader->has_page ? reader_events_from(reader, 0, commit) : 0;
+}
+
+/*
+ * What the meta page tells must be what was asked for; positions grow; and a
+ * page is where the one stood that was given for it.
+ */
 static int reader_take(struct reader *reader, u32 id)
 {
 	struct ring_buffer_writer_meta *meta = reader->f->meta;
 	u64 position = READ_ONCE(meta->reader);
+	u32 *slot = &reader->f->slots[position % (reader->f->nr_pages - 1)];
 
-	if (READ_ONCE(meta->meta.reader.id) != id || id >= reader->f->nr_pages)
+	if (READ_ONCE(meta->meta.reader.id) != id || *slot != id)
 		return -EPROTO;
 	if (reader->has_position && position <= reader->position)
 		return -EPROTO;
 
+	*slot = reader->id;
 	reader->id = id;
 	reader->position = position;
 	reader->has_position = true;
+	reader->has_page = true;
 	reader->offset = 0;
 	reader->lost += READ_ONCE(meta->meta.reader.lost_events);
+	reader->overrun += READ_ONCE(meta->meta.reader.lost_events);
+	reader->number += READ_ONCE(meta->meta.reader.lost_events);
+	reader->first = reader->number;
 	return 0;
 }
 
 int reader_swap(struct reader *reader)
 {
+	u64 unread = reader_events_from(reader, reader->offset, reader_page(reader)->commit);
 	int id = trace_ring_swap_reader(&reader->f->ring);
 
-	return id < 0 ? id : reader_take(reader, id);
+	if (id < 0)
+		return id;
+
+	/* They are gone as if they had been read. */
+	reader->number += unread;
+	observers_taken(reader);
+	return reader_take(reader, id);
 }
 
 /* Loaded before the page's commit, so that the commit is the last if true. */
@@ -82,7 +123,10 @@ int reader_next(struct reader *reader, struct event *event)
 
 		if (left_behind && !reader_is_final(reader, commit))
 			return -EPROTO;
+		if (!reader->offset)
+			reader->time = page_time((void *)page);
 		if (reader->offset < commit) {
+			reader->number++;
 			err = page_event((void *)page, &reader->offset, commit,
 					 &reader->time, event);
 			return err ?: 1;
@@ -100,5 +144,10 @@ int reader_next(struct reader *reader, struct event *event)
 void reader_reset(struct reader *reader)
 {
 	reader->offset = reader_page(reader)->commit;
+	reader->has_page = false;
 	reader->lost = 0;
+	reader->first = 0;
+	reader->number = 0;
+	reader->overrun = 0;
+	observers_reset(reader);
 }

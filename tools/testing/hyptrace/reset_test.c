@@ -73,7 +73,7 @@ static void check_after(struct fixture *f, struct reader *reader, u64 nr)
 	u64 lost = nr > PAGES - 1 ? nr - (PAGES - 1) : 0, tail = f->meta->tail;
 
 	fixture_write_pages(f, 100, nr);
-	expect_counters(f, (struct counters){ nr, lost, 0, tail + nr });
+	expect_counters(f, (struct counters){ .entries = nr, .overrun = lost, .tail = tail + nr });
 	if (nr)
 		expect_pages(reader, 100 + lost, nr - lost, lost);
 	expect_no_data(reader);

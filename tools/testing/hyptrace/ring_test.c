@@ -130,7 +130,10 @@ static void test_in_step(void)
 			fixture_write_pages(&f, behind + i, 1);
 			expect_pages(&reader, i, 1, 0);
 		}
-		expect_counters(&f, (struct counters){ behind + i, 0, 0, behind + i - 1 });
+		expect_counters(&f, (struct counters){
+			.entries	= behind + i,
+			.tail		= behind + i - 1,
+		});
 		fixture_free(&f);
 	}
 }
@@ -276,7 +279,7 @@ static void test_pages(void)
 static struct fixture *racer;
 static u64 raced;
 
-static void race_step(void)
+static void race_step(const void *addr)
 {
 	const struct shim *saved = shim;
 

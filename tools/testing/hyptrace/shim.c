@@ -2,3 +2,21 @@
 #include <shim.h>
 
 const struct shim *shim;
+
+static void shim_fence(int order)
+{
+	if (shim && shim->fence)
+		shim->fence(order);
+}
+
+SHIM_UNSANITIZED void shim_fence_acquire(void)
+{
+	shim_fence(__ATOMIC_ACQUIRE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+SHIM_UNSANITIZED void shim_fence_release(void)
+{
+	shim_fence(__ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}

@@ -8,26 +8,218 @@
  * asm/kvm_hypevents_defs.h.
  */
 
-/* Every way into EL2; time at EL2 is from here to the next hyp_exit. */
-HYP_EVENT(hyp_enter,
-	HE_PROTO(u8 reason),
+/*
+ * Every way into EL2, and every way out; time at EL2 is from a hyp_enter to the next
+ * hyp_exit.
+ */
+#define HYP_EVENT_CROSSING(ename)					\
+HYP_EVENT(ename,							\
+	HE_PROTO(u8 reason, s16 vcpu),					\
+	HE_STRUCT(							\
+		he_field(u8, reason)					\
+		he_field(s16, vcpu)					\
+	),								\
+	HE_ASSIGN(							\
+		__entry->reason = reason;				\
+		__entry->vcpu = vcpu;					\
+	),								\
+	HE_PRINTK("reason=%s", show_##ename##_reason(__entry->reason))	\
+)
+HYP_EVENT_CROSSING(hyp_enter)
+HYP_EVENT_CROSSING(hyp_exit)
+#undef HYP_EVENT_CROSSING
+
+/* A hypercall of the host's, when it is done or was refused. */
+HYP_EVENT(host_hcall,
+	HE_PROTO(u32 id, bool invalid, s64 ret),
 	HE_STRUCT(
-		he_field(u8, reason)
+		he_field(u32, id)
+		he_field(u8, invalid)
+		he_field(s64, ret)
 	),
 	HE_ASSIGN(
-		__entry->reason = reason;
+		__entry->id = id;
+		__entry->invalid = invalid;
+		__entry->ret = hyp_hcall_returns(id) ? ret : 0;
 	),
-	HE_PRINTK("reason=%s", show_hyp_enter_reason(__entry->reason))
+	HE_PRINTK("id=%u name=%s invalid=%u ret=%lld", __entry->id,
+		  show_hyp_hcall(__entry->id), __entry->invalid, __entry->ret)
 )
 
-/* Every way out of EL2. */
-HYP_EVENT(hyp_exit,
-	HE_PROTO(u8 reason),
+/* An SMC of the host's, before it is forwarded if it is. */
+HYP_EVENT(host_smc,
+	HE_PROTO(u64 id, bool forwarded),
 	HE_STRUCT(
-		he_field(u8, reason)
+		he_field(u64, id)
+		he_field(u8, forwarded)
 	),
 	HE_ASSIGN(
-		__entry->reason = reason;
+		__entry->id = id;
+		__entry->forwarded = forwarded;
 	),
-	HE_PRINTK("reason=%s", show_hyp_exit_reason(__entry->reason))
+	HE_PRINTK("id=0x%llx name=%s forwarded=%u", __entry->id,
+		  show_hyp_smc(__entry->id), __entry->forwarded)
 )
+
+/* The host has touched what its stage 2 does not map. */
+HYP_EVENT(host_mem_abort,
+	HE_PROTO(u64 esr, u64 addr),
+	HE_STRUCT(
+		he_field(u64, esr)
+		he_field(u64, addr)
+	),
+	HE_ASSIGN(
+		__entry->esr = esr;
+		__entry->addr = addr;
+	),
+	HE_PRINTK("esr=0x%llx ec=%s addr=0x%llx", __entry->esr,
+		  show_hyp_ec(__entry->esr), __entry->addr)
+)
+
+/* Memory changes hands, or is refused to. */
+#define HYP_EVENT_MEMORY(ename)						\
+HYP_EVENT(ename,							\
+	HE_PROTO(u64 pfn, u64 nr_pages, int ret),			\
+	HE_STRUCT(							\
+		he_field(u64, pfn)					\
+		he_field(u32, nr_pages)					\
+		he_field(s32, ret)					\
+	),								\
+	HE_ASSIGN(							\
+		__entry->pfn = pfn;					\
+		__entry->nr_pages = nr_pages;				\
+		__entry->ret = ret;					\
+	),								\
+	HE_PRINTK("pfn=0x%llx nr_pages=%u ret=%d", __entry->pfn,	\
+		  __entry->nr_pages, __entry->ret)			\
+)
+HYP_EVENT_MEMORY(host_share)		/* with the hypervisor */
+HYP_EVENT_MEMORY(host_unshare)
+HYP_EVENT_MEMORY(host_donate)		/* to the hypervisor */
+HYP_EVENT_MEMORY(hyp_donate)		/* to the host */
+HYP_EVENT_MEMORY(host_share_ffa)	/* with the secure world */
+HYP_EVENT_MEMORY(host_unshare_ffa)
+#undef HYP_EVENT_MEMORY
+
+/* A call of the host's to the secure world, and what came of it; a4 is not kept here. */
+HYP_EVENT(host_ffa_call,
+	HE_PROTO(u64 func_id, u64 res_a1, u64 res_a2, u64 res_a3, u64 res_a4, bool handled,
+		 int err),
+	HE_STRUCT(
+		he_field(u64, func_id)
+		he_field(u64, res_a1)
+		he_field(u64, res_a2)
+		he_field(u64, res_a3)
+		he_field(u64, res_a4)
+		he_field(s32, handled)
+		he_field(s32, err)
+	),
+	HE_ASSIGN(
+		__entry->func_id = func_id;
+		__entry->res_a1 = res_a1;
+		__entry->res_a2 = res_a2;
+		__entry->res_a3 = res_a3;
+		__entry->res_a4 = res_a4;
+		__entry->handled = handled;
+		__entry->err = err;
+	),
+	HE_PRINTK("func_id=0x%llx name=%s res=0x%llx,0x%llx,0x%llx,0x%llx handled=%d err=%d",
+		  __entry->func_id, show_hyp_smc(__entry->func_id), __entry->res_a1,
+		  __entry->res_a2, __entry->res_a3, __entry->res_a4, __entry->handled,
+		  __entry->err)
+)
+
+/* A PSCI call to the firmware, of the host's or in its place. */
+HYP_EVENT(psci_call,
+	HE_PROTO(u32 fn, u64 arg0, u64 arg1, u64 arg2),
+	HE_STRUCT(
+		he_field(u32, fn)
+		he_field(u64, arg0)
+		he_field(u64, arg1)
+		he_field(u64, arg2)
+	),
+	HE_ASSIGN(
+		__entry->fn = fn;
+		__entry->arg0 = arg0;
+		__entry->arg1 = arg1;
+		__entry->arg2 = arg2;
+	),
+	HE_PRINTK("fn=0x%x name=%s arg0=0x%llx arg1=0x%llx arg2=0x%llx", __entry->fn,
+		  show_hyp_smc(__entry->fn), __entry->arg0, __entry->arg1, __entry->arg2)
+)
+
+/* A vCPU is about to run, */
+HYP_EVENT(guest_enter,
+	HE_PROTO(u32 vcpu),
+	HE_STRUCT(
+		he_field(u32, vcpu)
+	),
+	HE_ASSIGN(
+		__entry->vcpu = vcpu;
+	),
+	HE_PRINTK("vcpu=%u", __entry->vcpu)
+)
+
+/* ... and has run. No esr of an interrupt; neither it nor elr of a protected guest. */
+HYP_EVENT(guest_exit,
+	HE_PROTO(u32 vcpu, u32 exit_code, u64 esr, u64 elr),
+	HE_STRUCT(
+		he_field(u32, vcpu)
+		he_field(u32, exit_code)
+		he_field(u64, esr)
+		he_field(u64, elr)
+	),
+	HE_ASSIGN(
+		__entry->vcpu = vcpu;
+		__entry->exit_code = exit_code;
+		__entry->esr = esr;
+		__entry->elr = elr;
+	),
+	HE_PRINTK("vcpu=%u exit_code=%s esr=0x%llx ec=%s elr=0x%llx", __entry->vcpu,
+		  show_hyp_exit_code(__entry->exit_code), __entry->esr,
+		  show_hyp_ec(__entry->esr), __entry->elr)
+)
+
+/* A protected guest has done what it may not. */
+HYP_EVENT(vcpu_illegal_trap,
+	HE_PROTO(u64 esr),
+	HE_STRUCT(
+		he_field(u64, esr)
+	),
+	HE_ASSIGN(
+		__entry->esr = esr;
+	),
+	HE_PRINTK("esr=0x%llx ec=%s", __entry->esr, show_hyp_ec(__entry->esr))
+)
+
+/* EL2's allocator gives out pages (pfn=0: has none), and takes them back. */
+#define HYP_EVENT_PAGES(ename)						\
+HYP_EVENT(ename,							\
+	HE_PROTO(u64 pfn, u8 order),					\
+	HE_STRUCT(							\
+		he_field(u64, pfn)					\
+		he_field(u8, order)					\
+	),								\
+	HE_ASSIGN(							\
+		__entry->pfn = pfn;					\
+		__entry->order = order;					\
+	),								\
+	HE_PRINTK("pfn=0x%llx order=%u", __entry->pfn, __entry->order)	\
+)
+HYP_EVENT_PAGES(hyp_alloc)
+HYP_EVENT_PAGES(hyp_free)
+#undef HYP_EVENT_PAGES
+
+#ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
+/* What was written to write_event. */
+HYP_EVENT(selftest,
+	HE_PROTO(u64 id),
+	HE_STRUCT(
+		he_field(u64, id)
+	),
+	HE_ASSIGN(
+		__entry->id = id;
+	),
+	HE_PRINTK("id=%llu", __entry->id)
+)
+#endif

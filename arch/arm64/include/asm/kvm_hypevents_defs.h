@@ -40,12 +40,16 @@
 		{ HYP_EXIT_GUEST,	"guest" },	\
 		{ HYP_EXIT_FIRMWARE,	"firmware" })
 
+/* hyp_enter, hyp_exit: not from or to a guest */
+#define HYP_NO_VCPU		(-1)
+
 /**
  * struct hyp_event_header - what each record begins with, struct trace_entry
  * @type:	the event's id, as the host gave it
  * @flags:	0: the host's contexts mean nothing at EL2
  * @preempt_count: 0
- * @pid:	0: EL2 does not know the host's tasks
+ * @pid:	of the host's task that runs, or runs the vCPU, as the host has it in
+ *		CONTEXTIDR_EL1 (CONFIG_PID_IN_CONTEXTIDR); else 0
  */
 struct hyp_event_header {
 	u16	type;

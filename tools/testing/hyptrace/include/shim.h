@@ -11,25 +11,29 @@
 
 /**
  * struct shim - what a test does at each access; any member may be NULL
- * @step:	called before an access
+ * @step:	called before an access to @addr
  * @load:	returns what a load sees, which need not be the latest value
  * @store:	called before a store
  * @exchange:	called after a compare-and-exchange, done or failed
+ * @fence:	called for a barrier between loads (acquire) or stores (release)
+ * @relax:	called where one waits for another
  */
 struct shim {
-	void (*step)(void);
+	void (*step)(const void *addr);
 	u64 (*load)(const void *addr, u64 latest, int order);
 	void (*store)(const void *addr, u64 old, u64 new, int order);
 	void (*exchange)(const void *addr, u64 seen, u64 new, bool done);
+	void (*fence)(int order);
+	void (*relax)(void);
 };
 
 /* Set and cleared only while a single thread runs. */
 extern const struct shim *shim;
 
-static inline void shim_step(void)
+static inline void shim_step(const void *addr)
 {
 	if (shim && shim->step)
-		shim->step();
+		shim->step(addr);
 }
 
 static inline u64 shim_seen(const void *addr, u64 latest, int order)
@@ -39,18 +43,17 @@ static inline u64 shim_seen(const void *addr, u64 latest, int order)
 
 #define shim_load(p, order) ({						\
 	typeof(p) __p = (p);						\
-	typeof(*__p) __value;						\
 									\
-	shim_step();							\
-	__value = __atomic_load_n(__p, __ATOMIC_##order);		\
-	(typeof(*__p))shim_seen(__p, __value, __ATOMIC_##order);	\
+	shim_step(__p);							\
+	(typeof(*__p))shim_seen(__p, __atomic_load_n(__p, __ATOMIC_##order), \
+				__ATOMIC_##order);			\
 })
 
 #define shim_store(p, value, order) ({					\
 	typeof(p) __p = (p);						\
 	typeof(*__p) __value = (value);					\
 									\
-	shim_step();							\
+	shim_step(__p);							\
 	if (shim && shim->store)					\
 		shim->store(__p, *__p, __value, __ATOMIC_##order);	\
 	__atomic_store_n(__p, __value, __ATOMIC_##order);		\
@@ -61,12 +64,27 @@ static inline bool shim_exchange(u64 *p, u64 *old, u64 new)
 {
 	bool done;
 
-	shim_step();
+	shim_step(p);
 	done = __atomic_compare_exchange_n(p, old, new, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 	if (shim && shim->exchange)
 		shim->exchange(p, *old, new, done);
 	return done;
+}
+
+/*
+ * The thread sanitizer does not know fences. It need not: what they order are
+ * atomic accesses, and what is read without owning it is checked afterwards.
+ */
+#define SHIM_UNSANITIZED	__attribute__((no_sanitize("thread")))
+
+void shim_fence_acquire(void);
+void shim_fence_release(void);
+
+static inline void shim_relax(void)
+{
+	if (shim && shim->relax)
+		shim->relax();
 }
 
 #endif /* __HYPTRACE_SHIM_H */

@@ -10,21 +10,17 @@
 SIZE=$((32768 / CPUS))
 NOISE=8192
 
+# Room for all that a run of the guest below makes.
+ROOM=$((64 * PAGE_KB))
+[ "$ROOM" -ge 1024 ] || ROOM=1024
+
 size() {
 	cat "$HYP/buffer_size_kb"
 }
 
-# Free memory, and what the CPUs keep of it for themselves, which MemFree has not.
-free_kb() {
-	awk '
-		$1 == "MemTotal:" { total = $2 }
-		$1 == "managed" { pages += $2 }
-		$1 == "nr_free_pages" || $1 == "count:" { free += $2 }
-		END { printf "%d\n", free * total / pages }' /proc/meminfo /proc/zoneinfo
-}
-
+# More events than are in eight pages.
 run_guest() {
-	guest --cpu 0 --hvc 2000 --mmio 0 --wfi 0 >>guests
+	guest --cpu 0 --hvc $((PAGE_BYTES / 2)) --mmio 0 --wfi 0 >>guests
 }
 
 load() {
@@ -63,21 +59,21 @@ test_states() {
 
 # A write to trace, or opening it with O_TRUNC alone, forgets all events.
 test_cleared() {
-	reset
+	reset_to "$ROOM"
 	load
 	run_guest
 	: >guests
 	: >"$HYP/trace"
 	run_guest
 	echo 0 >"$HYP/tracing_on"
-	is "loaded after clearing while tracing is on" "$(size)" "1024 (loaded)"
+	is "loaded after clearing while tracing is on" "$(size)" "$ROOM (loaded)"
 	drain trace
 	is "only events since then are left" "$(count trace hyp_enter guest)" "$(exits guests)"
 	load
 	run_guest
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
-	is "unloaded after clearing with tracing off" "$(size)" "1024 (unloaded)"
+	is "unloaded after clearing with tracing off" "$(size)" "$ROOM (unloaded)"
 	is "no event is left then" "$(fileop read "$HYP/trace_pipe")" EAGAIN
 }
 
@@ -112,7 +108,7 @@ test_too_large() {
 	is "a buffer as large as the memory is refused" "$outcome" "$expected"
 	is "tracing is off then" "$(cat "$HYP/tracing_on")" 0
 	holds "no memory is lost by that" $((before - $(free_kb))) -lt "$NOISE"
-	echo 1024 >"$HYP/buffer_size_kb"
+	echo "$ROOM" >"$HYP/buffer_size_kb"
 	: >guests
 	record trace run_guest
 	is "tracing works afterwards" "$(count trace hyp_enter guest)" "$(exits guests)"
@@ -128,21 +124,21 @@ older_than_guest() {
 # hypercall, into the guest, out of it, back to the host) is seen with a buffer
 # that holds them all; with one that does not it is about the same.
 test_overflow() {
-	reset
+	reset_to "$ROOM"
 	: >guests
 	record trace run_guest
 	others=$(($(total trace hyp_enter) + $(total trace hyp_exit) - 4 * $(exits guests)))
 	ktap_print_msg "$(exits guests) exits, $others other events"
 	is "nothing is lost in a large buffer" "$(lost trace)" 0
 
-	reset_to 8
+	reset_to $((2 * PAGE_KB))
 	: >guests
 	record trace run_guest
 	rest=$(($(total trace hyp_enter) + $(total trace hyp_exit)))
 	written=$((rest + $(lost trace)))
 	ktap_print_msg "$(exits guests) exits, $rest events read, $(lost trace) lost"
 	holds "events are lost in a small one" "$(lost trace)" -gt 0
-	holds "the small buffer was full" "$rest" -ge 100
+	holds "the small buffer was full" "$rest" -ge $((PAGE_BYTES / 20))
 	holds "read and lost are as many as were written" "$written" -ge $((4 * $(exits guests)))
 	holds "read and lost are no more than were written" \
 		"$written" -le $((4 * $(exits guests) + 2 * others + 1000))
@@ -163,16 +159,17 @@ judge() {
 	none "$1: what is left is sound" grep -E 'malformed|backwards|misled' trace.facts
 }
 
-# Some 400 events, more than are in a page of the ring, are read between one run
-# of the guest and the next; each run makes more than there is room for.
+# Between one run of the guest and the next, the events of one page and a half
+# are read, whose text takes less than three times the room: a page more than the
+# reader had, and less than is there. Each run makes more than there is room for.
 test_gaps() {
-	reset_to 8
+	reset_to $((2 * PAGE_KB))
 	: >guests
 	exec 3<"$HYP/per_cpu/cpu0/trace_pipe"
 	load
 	for _ in 1 2 3 4; do
 		run_guest
-		dd bs=4096 count=4 <&3 2>&-
+		dd bs=4000 count=$((2 * PAGE_BYTES / 1000)) <&3 2>&-
 	done >trace
 	echo 0 >"$HYP/tracing_on"
 	fileop drain - <&3 >>trace
@@ -183,9 +180,9 @@ test_gaps() {
 
 # The same with a reader that takes what it gets while the guest runs.
 test_race() {
-	reset_to 8
+	reset_to $((2 * PAGE_KB))
 	load
-	guest --cpu 0 --hvc 20000 --mmio 0 --wfi 0 >guests &
+	guest --cpu 0 --hvc 5000 --mmio 0 --wfi 0 >guests &
 	while kill -0 $! 2>&-; do
 		fileop drain "$HYP/per_cpu/cpu0/trace_pipe"
 	done >trace

@@ -1,10 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The time of an event is the host's boot clock.
+# The time of an event is the host's boot clock, whatever becomes of that.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/brackets.sh
+. "$DIR/brackets.sh"
 
 HOST=$TRACEFS/instances/hyp-trace-clock
+PPM=65536	# as adjtimex has it
+
+# vCPUs of many CPUs that are emulated by few wait for each other.
+VCPUS=$((CPUS < 4 ? CPUS : 2))
 
 # An instance of the host's own, with its boot clock: what happens around EL2.
 host_setup() {
@@ -15,10 +21,13 @@ host_setup() {
 	echo 1 >"$HOST/events/kvm/kvm_exit/enable"
 }
 
+# run_guest [OPTION]...
 run_guest() {
 	echo before >"$HOST/trace_marker"
-	guest --vcpus "$CPUS" --cpu 0 --hvc 300 --mmio 50 --wfi 4 >guests
+	guest --vcpus "$VCPUS" --cpu 0 --hvc 300 --mmio 50 --wfi 4 "$@" >guests
+	ran=$?
 	echo after >"$HOST/trace_marker"
+	return "$ran"
 }
 
 marker() {
@@ -48,18 +57,76 @@ outside_runs() {
 	done <guests
 }
 
-plan 5
-is "trace_clock is the boot clock" "$(cat "$HYP/trace_clock")" "[boot]"
-host_setup
-record trace run_guest
-is "no event was lost" "$(lost trace)" 0
-echo 0 >"$HOST/tracing_on"
-fileop drain "$HOST/trace_pipe" >host
-rmdir "$HOST"
+# test_guest NAME [OPTION]...
+test_guest() {
+	what=$1
+	shift
+	reset
+	host_setup
+	record trace run_guest "$@"
+	is "$what: it ran" $? 0
+	is "$what: no event was lost" "$(lost trace)" 0
+	echo 0 >"$HOST/tracing_on"
+	fileop drain "$HOST/trace_pipe" >host
+	rmdir "$HOST"
 
-none "events are between the host's trace markers" \
-	outside "$(marker before)" "$(marker after)"
-none "events are between the vCPU threads' readings of the clock" outside_runs
-none "each run of the guest is between the host's kvm_entry and kvm_exit" \
-	awk -f "$DIR/stamp.awk" -f "$DIR/clock.awk" host trace
+	none "$what: events are between the host's trace markers" \
+		outside "$(marker before)" "$(marker after)"
+	none "$what: events are between the vCPU threads' readings of the clock" outside_runs
+	none "$what: each run of the guest is between the host's kvm_entry and kvm_exit" \
+		awk -f "$DIR/stamp.awk" -f "$DIR/clock.awk" host trace
+	none "$what: times never go backwards on a CPU" grep backwards trace.facts
+}
+
+judge_brackets() {
+	ktap_print_msg "$1: $(brackets_judge -v margins=1)"
+	none "$1: events are between the host's readings of the clock" brackets_judge
+}
+
+test_seconds() {
+	reset
+	brackets_start 250 10000
+	brackets_end
+	judge_brackets "for seconds"
+}
+
+# The host's clock is made faster and slower, by as much as that goes, while
+# there are events; then it is set, which the boot clock does not heed. (It can't
+# be set back to before the boot.)
+slew() (
+	freq=$(adjtimex | sed -n 's/.*freq.*: *\(-*[0-9][0-9]*\).*/\1/p' | head -n 1)
+	trap 'adjtimex -f "$freq" >/dev/null' EXIT
+	for ppm in 500 0 -500 0; do
+		adjtimex -f "$((ppm * PPM))" >/dev/null
+		brackets_go_on 20
+	done
+	for seconds in 100 -99; do
+		date -s "@$(($(date +%s) + seconds))" >/dev/null
+		brackets_go_on 20
+	done
+)
+
+test_slewed() {
+	reset
+	brackets_start 100000 10000
+	slew
+	brackets_stop
+	judge_brackets "while it is slewed and set"
+}
+
+plan 15
+is "trace_clock is the boot clock" "$(cat "$HYP/trace_clock")" "[boot]"
+test_guest "guest"
+test_guest "guest with a counter of its own" --counter 1152921504606846976
+if [ ! -e "$HYP/write_event" ]; then
+	ktap_test_skip "no write_event: CONFIG_KVM_HYP_TRACING_SELFTEST is off"
+	ktap_test_skip "no write_event: slewing"
+	ktap_finished
+fi
+test_seconds
+if command -v adjtimex >/dev/null; then
+	test_slewed
+else
+	ktap_test_skip "no adjtimex"
+fi
 ktap_finished

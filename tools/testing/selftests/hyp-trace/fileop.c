@@ -2,46 +2,121 @@
 /*
  * fileop - one operation on a file, and what became of it
  *
- * A shell shows an error as a sentence of its own making and reads files in
- * one way only. This prints "ok", "eof" or the name of the error, and reads
- * with O_NONBLOCK, or blocking until a signal comes.
+ * A shell shows an error as a sentence of its own making and knows few of the
+ * ways to open, read and wait for a file. This has the others, and prints one
+ * word of what came of it, as the name of the error; or copies what it read.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-static const char *outcome(ssize_t ret)
-{
-	if (ret < 0)
-		return strerrorname_np(errno);
-	return ret ? "ok" : "eof";
-}
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static int print_outcome(ssize_t ret)
+static int print_outcome(ssize_t ret, const char *none)
 {
-	puts(outcome(ret));
+	puts(ret < 0 ? strerrorname_np(errno) : ret ? "ok" : none);
 	return 0;
 }
 
-static int write_file(const char *path, const char *text)
+/* A file that is open already is not opened again: it may have one reader. */
+static int open_file(const char *path, int flags)
 {
-	int fd = open(path, O_WRONLY);
-
-	return print_outcome(fd < 0 ? fd : write(fd, text, strlen(text)));
+	return strcmp(path, "-") ? open(path, flags) : STDIN_FILENO;
 }
 
-static int read_file(const char *path, int flags)
+static int xopen(const char *path, int flags)
+{
+	int fd = open_file(path, flags);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	return fd;
+}
+
+static int op_open(char **arg)
+{
+	static const struct {
+		const char *name;
+		int flags;
+	} mode[] = {
+		{ "r",	O_RDONLY },
+		{ "w",	O_WRONLY },
+		{ "wt",	O_WRONLY | O_TRUNC },
+		{ "wa",	O_WRONLY | O_APPEND },
+		{ "rw",	O_RDWR },
+		{ "rwt", O_RDWR | O_TRUNC },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mode); i++) {
+		if (!strcmp(arg[1], mode[i].name))
+			return print_outcome(open(arg[0], mode[i].flags) < 0 ? -1 : 1, "");
+	}
+	errx(2, "no mode %s", arg[1]);
+}
+
+static int op_mkdir(char **arg)
+{
+	return print_outcome(mkdir(arg[0], 0700) ? -1 : 1, "");
+}
+
+static int op_rmdir(char **arg)
+{
+	return print_outcome(rmdir(arg[0]) ? -1 : 1, "");
+}
+
+static int op_unlink(char **arg)
+{
+	return print_outcome(unlink(arg[0]) ? -1 : 1, "");
+}
+
+static int op_rename(char **arg)
+{
+	return print_outcome(rename(arg[0], arg[1]) ? -1 : 1, "");
+}
+
+/* All of it, as a shell does. */
+static ssize_t write_all(int fd, const char *text)
+{
+	size_t size = strlen(text), done = 0;
+	ssize_t ret;
+
+	do {
+		ret = write(fd, text + done, size - done);
+		done += ret > 0 ? ret : 0;
+	} while (ret > 0 && done < size);
+
+	return ret;
+}
+
+static int op_write(char **arg)
+{
+	int fd = open(arg[0], O_WRONLY);
+
+	return print_outcome(fd < 0 ? fd : write_all(fd, arg[1]), "nothing");
+}
+
+static int read_once(const char *path, int flags)
 {
 	int fd = open(path, O_RDONLY | flags);
 	char buf[4096];
 
-	return print_outcome(fd < 0 ? fd : read(fd, buf, sizeof(buf)));
+	return print_outcome(fd < 0 ? fd : read(fd, buf, sizeof(buf)), "eof");
+}
+
+static int op_read(char **arg)
+{
+	return read_once(arg[0], O_NONBLOCK);
 }
 
 static void interrupt(int signal)
@@ -49,65 +124,147 @@ static void interrupt(int signal)
 }
 
 /* Again and again, in case the first comes before the read has begun. */
-static int read_interrupted(const char *path)
+static int op_interrupt(char **arg)
 {
 	struct sigaction action = { .sa_handler = interrupt };	/* no SA_RESTART */
 	struct itimerval timer = { { 0, 100000 }, { 0, 100000 } };
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
-	return read_file(path, 0);
+	return read_once(arg[0], 0);
 }
 
-/* A file that is open already is not opened again: it may have one reader. */
-static int open_nonblock(const char *path)
+static void put(const char *buf, size_t size)
 {
-	if (strcmp(path, "-"))
-		return open(path, O_RDONLY | O_NONBLOCK);
-	return fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK) ? -1 : STDIN_FILENO;
+	if (fwrite(buf, 1, size, stdout) != size)
+		err(1, "standard output");
 }
 
-/* Copy to standard output what there is to read now. */
-static int drain(const char *path)
+/* Up to the end, or to where a read would block; to standard output or nowhere. */
+static void read_all(int fd, void (*to)(const char *buf, size_t size))
 {
-	int fd = open_nonblock(path);
 	char buf[65536];
 	ssize_t ret;
 
-	if (fd < 0)
-		err(1, "%s", path);
 	while ((ret = read(fd, buf, sizeof(buf))) > 0) {
-		if (fwrite(buf, 1, ret, stdout) != (size_t)ret)
-			err(1, "standard output");
+		if (to)
+			to(buf, ret);
 	}
 	if (ret < 0 && errno != EAGAIN)
-		err(1, "%s", path);
+		err(1, "read");
+}
+
+static int op_drain(char **arg)
+{
+	int fd = xopen(arg[0], O_RDONLY);
+
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		err(1, "%s", arg[0]);
+	read_all(fd, put);
 	return fflush(stdout) ? 1 : 0;
 }
 
+static int op_again(char **arg)
+{
+	int fd = xopen(arg[0], O_RDONLY);
+
+	read_all(fd, NULL);
+	if (lseek(fd, 0, SEEK_SET))
+		err(1, "%s: lseek", arg[0]);
+	read_all(fd, put);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int op_pread(char **arg)
+{
+	size_t size = strtoul(arg[2], NULL, 0);
+	int fd = xopen(arg[0], O_RDONLY);
+	char *buf = malloc(size);
+	ssize_t ret;
+
+	if (!buf)
+		err(1, "malloc");
+	ret = pread(fd, buf, size, strtol(arg[1], NULL, 0));
+	if (ret < 0)
+		err(1, "%s: pread", arg[0]);
+	put(buf, ret);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int op_poll(char **arg)
+{
+	struct pollfd wait = { .fd = xopen(arg[0], O_RDONLY), .events = POLLIN };
+	int ret = poll(&wait, 1, atoi(arg[1]));
+
+	if (ret > 0 && wait.revents != POLLIN)
+		errx(1, "%s: poll has %#x", arg[0], wait.revents);
+	return print_outcome(ret, "timeout");
+}
+
+static int op_select(char **arg)
+{
+	long ms = atol(arg[1]);
+	struct timeval limit = { ms / 1000, ms % 1000 * 1000 };
+	int fd = xopen(arg[0], O_RDONLY);
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	return print_outcome(select(fd + 1, &set, NULL, NULL, &limit), "timeout");
+}
+
+static int op_epoll(char **arg)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(0);
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, xopen(arg[0], O_RDONLY), &event))
+		err(1, "%s: epoll_ctl", arg[0]);
+	return print_outcome(epoll_wait(epoll, &event, 1, atoi(arg[1])), "timeout");
+}
+
+static const struct op {
+	const char *name, *args;
+	int nr_args;
+	int (*run)(char **arg);
+	const char *help;
+} ops[] = {
+	{ "open", "FILE MODE", 2, op_open, "r, w or rw, with t for O_TRUNC, wa for O_APPEND" },
+	{ "mkdir", "DIRECTORY", 1, op_mkdir, "" },
+	{ "rmdir", "DIRECTORY", 1, op_rmdir, "" },
+	{ "unlink", "FILE", 1, op_unlink, "" },
+	{ "rename", "FILE NAME", 2, op_rename, "" },
+	{ "write", "FILE TEXT", 2, op_write, "as often as it takes for all of TEXT" },
+	{ "read", "FILE", 1, op_read, "once, without blocking" },
+	{ "interrupt", "FILE", 1, op_interrupt, "read once, blocking, with signals coming in" },
+	{ "poll", "FILE MS", 2, op_poll, "until it can be read: ok, or timeout" },
+	{ "select", "FILE MS", 2, op_select, "the same" },
+	{ "epoll", "FILE MS", 2, op_epoll, "the same" },
+	{ "drain", "FILE", 1, op_drain, "copy what there is now" },
+	{ "again", "FILE", 1, op_again, "read all, then seek to the start and copy all" },
+	{ "pread", "FILE OFFSET SIZE", 3, op_pread, "copy this part" },
+};
+
 static void usage(void)
 {
-	fprintf(stderr,
-		"Usage: fileop write FILE TEXT  write TEXT in one go\n"
-		"       fileop read FILE        read once, without blocking\n"
-		"       fileop interrupt FILE   read once, blocking, with signals coming in\n"
-		"       fileop drain FILE       copy to standard output what there is; of\n"
-		"                               - (standard input), too\n"
-		"All but the last print what came of it: ok, eof, or the error's name.\n");
+	const struct op *op;
+
+	fprintf(stderr, "Usage: fileop OPERATION FILE [ARGUMENT]...\n"
+		"Prints what came of it: ok, eof, or the error's name; or copies to standard\n"
+		"output. FILE may be - for standard input, but with open, write, read and\n"
+		"interrupt.\n");
+	for (op = ops; op < ops + ARRAY_SIZE(ops); op++)
+		fprintf(stderr, "    %-9s %-16s  %s\n", op->name, op->args, op->help);
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "write"))
-		return write_file(argv[2], argv[3]);
-	if (argc != 3)
-		usage();
-	if (!strcmp(argv[1], "read"))
-		return read_file(argv[2], O_NONBLOCK);
-	if (!strcmp(argv[1], "interrupt"))
-		return read_interrupted(argv[2]);
-	if (!strcmp(argv[1], "drain"))
-		return drain(argv[2]);
+	const struct op *op;
+
+	for (op = ops; op < ops + ARRAY_SIZE(ops); op++) {
+		if (argc == 2 + op->nr_args && !strcmp(argv[1], op->name))
+			return op->run(argv + 2);
+	}
 	usage();
 }

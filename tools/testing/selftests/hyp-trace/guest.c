@@ -40,7 +40,7 @@
 #define DEVICE_IPA	0x10000000UL	/* no memory there: an exit */
 
 #define MAX_VCPUS	64
-#define TIME_LIMIT	60	/* seconds */
+#define TIME_LIMIT	240	/* seconds */
 
 enum counter { STAT_EXITS, STAT_HVC, STAT_WFI, STAT_MMIO, NR_STATS };
 
@@ -55,6 +55,7 @@ struct vcpu {
 	int		index, fd, cpu;	/* cpu: -1 if not pinned */
 	struct kvm_run	*run;
 	pthread_t	thread;
+	pid_t		tid;
 	bool		over;		/* the payload said so */
 	bool		stopped;	/* released by the thread when it ends */
 
@@ -68,6 +69,9 @@ struct vcpu {
 static struct {
 	unsigned long	hvc, mmio, wfi, vcpus;
 	long		cpu;
+	unsigned long	counter;
+	bool		has_counter;
+	bool		hold;
 } option = { .hvc = 32, .mmio = 32, .wfi = 4, .vcpus = 1, .cpu = -1 };
 
 static int xioctl(int fd, unsigned long request, void *arg, const char *name)
@@ -138,11 +142,10 @@ static unsigned long read_stat(const struct vcpu *vcpu, enum counter counter)
 	return value;
 }
 
-static void set_reg(const struct vcpu *vcpu, unsigned long offset, unsigned long value)
+static void set_reg(const struct vcpu *vcpu, uint64_t id, unsigned long value)
 {
 	struct kvm_one_reg reg = {
-		.id	= KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
-			  offset / sizeof(unsigned int),
+		.id	= id,
 		.addr	= (uintptr_t)&value,
 	};
 
@@ -150,7 +153,8 @@ static void set_reg(const struct vcpu *vcpu, unsigned long offset, unsigned long
 }
 
 #define SET_REG(vcpu, reg, value) \
-	set_reg(vcpu, offsetof(struct kvm_regs, regs.reg), value)
+	set_reg(vcpu, KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | \
+		offsetof(struct kvm_regs, regs.reg) / sizeof(unsigned int), value)
 
 static int create_vm(int kvm)
 {
@@ -192,6 +196,8 @@ static void create_vcpu(struct vcpu *vcpu, int kvm, int vm, int index)
 	SET_REG(vcpu, regs[19], option.hvc);
 	SET_REG(vcpu, regs[20], option.mmio);
 	SET_REG(vcpu, regs[21], DEVICE_IPA);
+	if (option.has_counter)
+		set_reg(vcpu, KVM_REG_ARM_TIMER_CNT, option.counter);
 	open_stats(vcpu);
 }
 
@@ -249,6 +255,7 @@ static void *run_vcpu(void *arg)
 {
 	struct vcpu *vcpu = arg;
 
+	vcpu->tid = gettid();
 	pin(vcpu);
 	clock_gettime(CLOCK_BOOTTIME, &vcpu->from);
 	while (!vcpu->over) {
@@ -343,21 +350,24 @@ static bool check_vcpu(const struct vcpu *vcpu)
 
 static void print_vcpu(const struct vcpu *vcpu)
 {
-	printf("vcpu=%d cpu=%d hvc=%lu mmio=%lu wfi=%lu exits=%lu from=%ld.%09ld to=%ld.%09ld\n",
-	       vcpu->index, vcpu->cpu, option.hvc, vcpu->mmio, option.wfi,
-	       read_stat(vcpu, STAT_EXITS), vcpu->from.tv_sec, vcpu->from.tv_nsec,
-	       vcpu->to.tv_sec, vcpu->to.tv_nsec);
+	printf("vcpu=%d cpu=%d hvc=%lu mmio=%lu wfi=%lu exits=%lu ", vcpu->index, vcpu->cpu,
+	       option.hvc, vcpu->mmio, option.wfi, read_stat(vcpu, STAT_EXITS));
+	printf("from=%ld.%09ld to=%ld.%09ld tid=%d\n", vcpu->from.tv_sec, vcpu->from.tv_nsec,
+	       vcpu->to.tv_sec, vcpu->to.tv_nsec, vcpu->tid);
 }
 
 static void usage(FILE *stream)
 {
 	fprintf(stream,
 		"Usage: guest [--hvc N] [--mmio N] [--wfi N] [--vcpus N] [--cpu N]\n"
+		"             [--counter N]\n"
+		"       guest --hold\n"
 		"Run a KVM guest whose vCPUs each make N hypercalls, N device writes and N\n"
 		"waits for an interrupt; with --cpu, the first vCPU runs on that CPU and each\n"
-		"of the others on the next one. Prints, for each vCPU, the CPU (-1: any), the\n"
-		"hypercalls, all device accesses, the waits, all exits from the guest, and the\n"
-		"boot clock before and after.\n");
+		"of the others on the next one; with --counter, their virtual counter begins at\n"
+		"N. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all device\n"
+		"accesses, the waits, all exits from the guest, the boot clock before and after,\n"
+		"and the thread's id. With --hold, make a guest that never runs, and keep it in the background.\n");
 }
 
 static unsigned long parse_number(const char *arg, unsigned long min, unsigned long max)
@@ -380,6 +390,8 @@ static void parse_options(int argc, char **argv)
 		{ "wfi",	required_argument, NULL, 'w' },
 		{ "vcpus",	required_argument, NULL, 'v' },
 		{ "cpu",	required_argument, NULL, 'c' },
+		{ "counter",	required_argument, NULL, 'o' },
+		{ "hold",	no_argument,	   NULL, 'l' },
 		{ "help",	no_argument,	   NULL, '?' },
 		{ }
 	};
@@ -402,6 +414,13 @@ static void parse_options(int argc, char **argv)
 		case 'c':
 			option.cpu = parse_number(optarg, 0, INT_MAX);
 			break;
+		case 'o':
+			option.counter = parse_number(optarg, 0, ULONG_MAX);
+			option.has_counter = true;
+			break;
+		case 'l':
+			option.hold = true;
+			break;
 		default:
 			usage(stderr);
 			exit(2);
@@ -411,6 +430,14 @@ static void parse_options(int argc, char **argv)
 		usage(stderr);
 		exit(2);
 	}
+}
+
+static void hold(void)
+{
+	if (daemon(0, 0))
+		err(1, "daemon");
+	for (;;)
+		pause();
 }
 
 int main(int argc, char **argv)
@@ -425,6 +452,8 @@ int main(int argc, char **argv)
 	if (kvm < 0)
 		err(1, "/dev/kvm");
 	vm = create_vm(kvm);
+	if (option.hold)
+		hold();
 	for (i = 0; i < option.vcpus; i++)
 		create_vcpu(&vcpus[i], kvm, vm, i);
 

@@ -12,19 +12,6 @@ run_guest() {
 	guest --cpu "$LAST" >guests
 }
 
-ended() {
-	! kill -0 "$1" 2>&-
-}
-
-has_line() {
-	[ -s "$1" ]
-}
-
-# Blocked: asleep in a read, as the kernel sees it.
-blocked() {
-	grep -q '^State:.*S' "/proc/$1/status"
-}
-
 test_empty() {
 	reset
 	is "EAGAIN with tracing off" "$(fileop read "$PIPE")" EAGAIN
@@ -76,7 +63,7 @@ test_end() {
 	reader=$!
 	echo 1 >"$HYP/tracing_on"
 	run_guest
-	until_true 20 has_line trace
+	until_true 20 has_lines trace 1
 	is "events reach a blocked reader while tracing is on" $? 0
 	echo 0 >"$HYP/tracing_on"
 	until_true 20 ended $reader

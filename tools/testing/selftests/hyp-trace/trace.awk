@@ -56,7 +56,7 @@ function turn(event, reason) {
 
 {
 	cpu = number(substr($1, 2))
-	time = micros($2)
+	time = $2 + 0
 	event = substr($3, 1, length($3) - 1)
 	reason = substr($4, 8)
 

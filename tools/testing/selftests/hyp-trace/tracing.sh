@@ -8,7 +8,24 @@ TRACEFS=/sys/kernel/tracing
 HYP=$TRACEFS/hypervisor
 # shellcheck disable=SC2034 # used by the tests
 CPUS=$(nproc)
+# What a page of a ring has room for, as a page of the host's.
+# shellcheck disable=SC2034
+PAGE_BYTES=$(sed -n 's/.*char data;.*size:\([0-9]*\);.*/\1/p' \
+	"$TRACEFS/events/header_page" 2>/dev/null)
+# shellcheck disable=SC2034
+PAGE_KB=$((PAGE_BYTES / 1024 + 1))
 DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
+
+# Each event; and those that come with whatever is done, which most tests count.
+# shellcheck disable=SC2034
+CATALOGUE="guest_enter guest_exit host_donate host_ffa_call host_hcall host_mem_abort
+	host_share host_share_ffa host_smc host_unshare host_unshare_ffa hyp_alloc
+	hyp_donate hyp_enter hyp_exit hyp_free psci_call vcpu_illegal_trap"
+BASIC="hyp_enter hyp_exit"
+if [ -e "$HYP/write_event" ]; then
+	CATALOGUE="$CATALOGUE selftest"
+	BASIC="$BASIC selftest"
+fi
 
 # shellcheck source=/dev/null # of the kernel's tree
 . "$DIR/../kselftest/ktap_helpers.sh"
@@ -16,6 +33,21 @@ DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
 TMP=$(mktemp -d) || exit 1
 trap 'reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
 cd "$TMP" || exit 1
+
+# memory: KiB of a page; KiB free, with what the CPUs keep of it for themselves,
+# which MemFree has not.
+memory() {
+	awk '
+		$1 == "MemTotal:" { total = $2 }
+		$1 == "managed" { pages += $2 }
+		$1 == "nr_free_pages" || $1 == "count:" { free += $2 }
+		END { print int(total / pages), int(free * total / pages) }' \
+		/proc/meminfo /proc/zoneinfo
+}
+
+free_kb() {
+	memory | cut -d ' ' -f 2
+}
 
 # The mode KVM says it runs in: protected, nvhe, vhe, or none.
 kvm_mode() {
@@ -27,26 +59,41 @@ kvm_mode() {
 	esac
 }
 
-# plan NUMBER: how many tests come; none when the kernel has no hypervisor/.
-# Whether it ought to is what mode.sh tests.
+skip_all() {
+	ktap_skip_all "$1"
+	exit "$KSFT_SKIP"
+}
+
+# plan NUMBER [write_event]: how many tests come; none when the kernel has no
+# hypervisor/, or not the file that they need. Whether it ought to have it is what
+# mode.sh tests.
 plan() {
 	ktap_print_header
-	if [ ! -d "$HYP" ]; then
-		ktap_skip_all "no $HYP: the mode is $(kvm_mode)"
-		exit "$KSFT_SKIP"
-	fi
+	[ -d "$HYP" ] || skip_all "no $HYP: the mode is $(kvm_mode)"
+	[ -e "$HYP/${2:-.}" ] || skip_all "no $2: CONFIG_KVM_HYP_TRACING_SELFTEST is off"
 	ktap_set_plan "$1"
 	reset
 }
 
-# reset_to SIZE: tracing off, all events enabled, the buffer empty and of that
-# size, in KiB.
+# only EVENT...: these are enabled, and no others.
+only() {
+	echo 0 >"$HYP/events/enable"
+	for event; do
+		echo 1 >"$HYP/events/hypervisor/$event/enable"
+	done
+}
+
+# reset_to SIZE: tracing off, the basic events enabled without filters, the buffer empty and of
+# that size, in KiB.
 reset_to() {
 	[ -d "$HYP" ] || return
 	echo 0 >"$HYP/tracing_on"
-	fileop drain "$HYP/trace_pipe" >/dev/null
+	echo >"$HYP/trace"
 	echo "$1" >"$HYP/buffer_size_kb"
-	echo 1 >"$HYP/events/enable"
+	echo 50 >"$HYP/buffer_percent"
+	echo 0 >"$HYP/events/hypervisor/filter"
+	# shellcheck disable=SC2086 # words
+	only $BASIC
 }
 
 # What most tests begin with.
@@ -99,6 +146,30 @@ until_true() {
 		[ "$tries" -gt 0 ] || return 1
 		sleep 0.05
 	done
+}
+
+# blocked PID...: they sleep, as the kernel sees it.
+blocked() {
+	for pid; do
+		grep -q '^State:.*S' "/proc/$pid/status" || return
+	done
+}
+
+# ended PID...
+ended() {
+	for pid; do
+		! kill -0 "$pid" 2>&- || return
+	done
+}
+
+# has_lines FILE NUMBER
+has_lines() {
+	[ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# loaded or unloaded, in parentheses.
+state() {
+	sed 's/.* //' "$HYP/buffer_size_kb"
 }
 
 # facts FILE: what can be said of the trace in FILE goes to FILE.facts.

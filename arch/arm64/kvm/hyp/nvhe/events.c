@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turning the hypervisor's trace events on and off
+ * Turning the hypervisor's trace events on and off, and filtering them
  *
  * The host names an event by its place in the catalogue and gives the id that
  * its records shall carry. The id serves no other purpose at EL2: a wrong one
  * spoils the trace.
+ *
+ * Locking: hyp_events_lock serialises the host's changes. Events read
+ * hyp_event_states[] and their filters without it.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -12,10 +15,33 @@
 #include <linux/limits.h>
 
 #include <asm/barrier.h>
+#include <asm/kvm_asm.h>
 
+#include <nvhe/filter.h>
+#include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
 
-u16 hyp_event_ids[NR_HYP_EVENTS];
+u32 hyp_event_states[NR_HYP_EVENTS];
+
+static struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+static DEFINE_HYP_SPINLOCK(hyp_events_lock);
+
+/* How large a record is. */
+#define he_field(type, name)
+#define HE_PRINTK(fmt, args...)
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	[HYP_EVENT_##name] = sizeof(struct hyp_event_##name),
+static const u8 hyp_event_sizes[NR_HYP_EVENTS] = {
+#include <asm/kvm_hypevents.h>
+};
+#undef HYP_EVENT
+#undef HE_PRINTK
+#undef he_field
+
+static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
+{
+	WRITE_ONCE(hyp_event_states[nr], (hyp_event_states[nr] & ~mask) | state);
+}
 
 /**
  * __hyp_trace_set_event - turn an event on or off, on all CPUs
@@ -31,6 +57,105 @@ int __hyp_trace_set_event(u64 nr, u64 id)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	WRITE_ONCE(hyp_event_ids[nr], id);
+	hyp_spin_lock(&hyp_events_lock);
+	hyp_event_set_state(nr, HYP_EVENT_ID, id);
+	hyp_spin_unlock(&hyp_events_lock);
 	return 0;
+}
+
+/**
+ * __hyp_trace_add_pred - take the next predicate of an event's next filter
+ * @nr:		the event's place in the catalogue
+ * @index:	which predicate it is, from 0
+ * @pred:	the predicate, hyp_pred()
+ * @val:	its operand
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: 0, or -EINVAL for an argument out of range; then nothing has changed.
+ */
+int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val)
+{
+	int ret;
+
+	if (nr >= NR_HYP_EVENTS)
+		return -EINVAL;
+
+	nr = array_index_nospec(nr, NR_HYP_EVENTS);
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_filter_add(&hyp_event_filters[nr], index, pred, val, hyp_event_sizes[nr]);
+	hyp_spin_unlock(&hyp_events_lock);
+	return ret;
+}
+
+/**
+ * __hyp_trace_set_filter - filter an event by the predicates that were taken
+ * @nr:		its place in the catalogue
+ * @nr_preds:	how many these are; 0 for no filter
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: 0, or -EINVAL when they make no sound program; then nothing has changed.
+ */
+int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
+{
+	int ret;
+
+	if (nr >= NR_HYP_EVENTS)
+		return -EINVAL;
+
+	nr = array_index_nospec(nr, NR_HYP_EVENTS);
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_filter_set(&hyp_event_filters[nr], nr_preds);
+	if (!ret)
+		hyp_event_set_state(nr, HYP_EVENT_FILTERED, nr_preds ? HYP_EVENT_FILTERED : 0);
+	hyp_spin_unlock(&hyp_events_lock);
+	return ret;
+}
+
+/**
+ * hyp_hcall_returns - does a hypercall return something?
+ * @id:		its number
+ *
+ * Return: false for one that leaves the register as the host had it.
+ */
+bool hyp_hcall_returns(unsigned int id)
+{
+	switch (id) {
+	case __KVM_HOST_SMCCC_FUNC___kvm_adjust_pc:
+	case __KVM_HOST_SMCCC_FUNC___kvm_flush_vm_context:
+	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid_ipa:
+	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid_ipa_nsh:
+	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid:
+	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid_range:
+	case __KVM_HOST_SMCCC_FUNC___kvm_flush_cpu_context:
+	case __KVM_HOST_SMCCC_FUNC___kvm_timer_set_cntvoff:
+	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:
+	case __KVM_HOST_SMCCC_FUNC___vgic_v3_init_lrs:
+	case __KVM_HOST_SMCCC_FUNC___vgic_v3_save_vmcr_aprs:
+	case __KVM_HOST_SMCCC_FUNC___vgic_v3_restore_vmcr_aprs:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_vcpu_init_traps:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * hyp_event_write_filtered - write an event if its filter wants it
+ * @nr:		its place in the catalogue
+ * @record:	its record
+ * @size:	bytes of that
+ */
+void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int size)
+{
+	void *entry;
+
+	if (!hyp_filter_match(&hyp_event_filters[nr], record))
+		return;
+
+	entry = hyp_trace_reserve(size);
+	if (!entry)
+		return;
+
+	memcpy(entry, record, size);
+	hyp_trace_commit();
 }

@@ -500,3 +500,23 @@ void hyp_trace_commit(void)
 {
 	trace_ring_commit(&this_cpu_ptr(&hyp_trace_cpu)->ring);
 }
+
+/**
+ * hyp_trace_pid - the task of the host's that this CPU runs
+ *
+ * The host keeps its pid in CONTEXTIDR_EL1 if it is configured to. While a
+ * guest's registers are loaded that is the guest's, and the host's is saved.
+ * A wrong one, as a hostile host may write it, spoils the trace.
+ *
+ * Return: the pid; 0 when it is not known.
+ */
+s32 hyp_trace_pid(void)
+{
+	struct kvm_cpu_context *host_ctxt = host_data_ptr(host_ctxt);
+
+	if (!IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
+		return 0;
+	if (host_ctxt->__hyp_running_vcpu)
+		return ctxt_sys_reg(host_ctxt, CONTEXTIDR_EL1);
+	return read_sysreg_el1(SYS_CONTEXTIDR);
+}

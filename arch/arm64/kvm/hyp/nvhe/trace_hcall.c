@@ -80,6 +80,24 @@ void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = __hyp_trace_set_event(nr, id);
 }
 
+void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, nr, host_ctxt, 1);
+	DECLARE_REG(u64, index, host_ctxt, 2);
+	DECLARE_REG(u64, pred, host_ctxt, 3);
+	DECLARE_REG(u64, val, host_ctxt, 4);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_add_pred(nr, index, pred, val);
+}
+
+void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, nr, host_ctxt, 1);
+	DECLARE_REG(u64, nr_preds, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = __hyp_trace_set_filter(nr, nr_preds);
+}
+
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, mult, host_ctxt, 1);
@@ -89,3 +107,13 @@ void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
 
 	cpu_reg(host_ctxt, 1) = hyp_trace_clock_set(mult, shift, epoch_ns, epoch_cycles);
 }
+
+#ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
+void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, id, host_ctxt, 1);
+
+	trace_selftest(id);
+	cpu_reg(host_ctxt, 1) = 0;
+}
+#endif

@@ -69,6 +69,15 @@
  * (D) slot:	reader has read its page, then puts it into a slot by an
  *		exchange that is at least a release. Writer loads the slot with
  *		acquire, then overwrites the page.
+ * (G) taken:	writer stores meta->next, then what concerns that position: the
+ *		overrun, the page's commit and its events; smp_wmb() between.
+ *		Who looks at a page without owning it reads that first, then
+ *		loads meta->next; smp_rmb() between. If next has not come to
+ *		the position that takes the page, what was read is what was
+ *		written; and if it is tail, the counters belong to tail.
+ * (H) counted:	writer stores meta->entries, then meta->overrun; the smp_wmb()
+ *		of (G) between. Reader loads overrun with acquire, then entries:
+ *		of those it finds overwritten, all are among those written.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -240,11 +249,23 @@ static u32 trace_ring_take_slot(struct trace_ring *ring, u32 slot, u64 pos)
 	if (!try_cmpxchg(&entry->slot, &old, TRACE_SLOT(pos, id)))
 		return TRACE_SLOT_ID(smp_load_acquire(&entry->slot));	/* (D) */
 
-	/* (C) */
-	smp_store_release(&ring->overrun,
-			  ring->overrun + trace_ring_entry(ring, id)->nr_events);
+	entry = trace_ring_entry(ring, id);
+	ring->overrun_bytes += entry->nr_bytes;
+	smp_store_release(&ring->overrun, ring->overrun + entry->nr_events);	/* (C) */
 	WRITE_ONCE(ring->meta->meta.overrun, ring->overrun);
+	WRITE_ONCE(ring->meta->overrun_bytes, ring->overrun_bytes);
 	return id;
+}
+
+/* The page at tail is done: note what it holds. */
+static void trace_ring_leave_page(struct trace_ring *ring)
+{
+	struct trace_ring_entry *entry = trace_ring_entry(ring, ring->page_id);
+
+	entry->nr_events = ring->page_events;
+	entry->nr_bytes = ring->page_events ? ring->write : 0;
+	ring->bytes += entry->nr_bytes;
+	WRITE_ONCE(ring->meta->bytes, ring->bytes);
 }
 
 static noinline void trace_ring_next_page(struct trace_ring *ring)
@@ -252,8 +273,10 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	u32 slot = ring->tail_slot + 1 < ring->nr_slots ? ring->tail_slot + 1 : 0;
 	u64 pos = ring->tail + 1;
 
-	trace_ring_entry(ring, ring->page_id)->nr_events = ring->page_events;
+	WRITE_ONCE(ring->meta->next, pos);
+	smp_wmb();					/* (G) */
 
+	trace_ring_leave_page(ring);
 	ring->page_id = trace_ring_take_slot(ring, slot, pos);
 	ring->page = trace_ring_entry(ring, ring->page_id)->page;
 	ring->write = 0;
@@ -441,12 +464,18 @@ void trace_ring_reset(struct trace_ring *ring)
 
 	ring->base = ring->tail + 1;
 	ring->write = TRACE_PAGE_SIZE;
+	ring->page_events = 0;
 	ring->entries = 0;
 	ring->dropped = 0;
 	ring->overrun = 0;
 	ring->reader_overrun = 0;
+	ring->bytes = 0;
+	ring->overrun_bytes = 0;
 
+	WRITE_ONCE(meta->base, ring->base);
 	WRITE_ONCE(meta->dropped, 0);
+	WRITE_ONCE(meta->bytes, 0);
+	WRITE_ONCE(meta->overrun_bytes, 0);
 	WRITE_ONCE(meta->meta.overrun, 0);
 	WRITE_ONCE(meta->meta.reader.lost_events, 0);
 	/* Empty, once the counters are right. */

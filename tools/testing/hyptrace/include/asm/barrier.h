@@ -9,4 +9,9 @@
 /* And so here. */
 #define smp_store_release(p, value)	shim_store(p, value, RELEASE)
 
+/* And here: loads before it and loads after it ... */
+#define smp_rmb()			shim_fence_acquire()
+/* ... and stores */
+#define smp_wmb()			shim_fence_release()
+
 #endif /* __HYPTRACE_ASM_BARRIER_H */

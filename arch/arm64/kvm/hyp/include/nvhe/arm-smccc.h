@@ -11,19 +11,19 @@
 
 #define hyp_smccc_1_1_smc(...)				\
 do {							\
-	trace_hyp_exit(HYP_EXIT_FIRMWARE);		\
+	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\
 	arm_smccc_1_1_smc(__VA_ARGS__);			\
-	trace_hyp_enter(HYP_ENTER_FIRMWARE);		\
+	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
 } while (0)
 
 /* A PSCI call may end in another place than behind it, or never. */
 #define hyp_psci_1_1_smc(...)				\
 do {							\
-	trace_hyp_exit(HYP_EXIT_FIRMWARE);		\
+	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\
 	hyp_trace_park();				\
 	arm_smccc_1_1_smc(__VA_ARGS__);			\
 	hyp_trace_unpark();				\
-	trace_hyp_enter(HYP_ENTER_FIRMWARE);		\
+	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
 } while (0)
 
 #endif /* __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H */

@@ -7,6 +7,7 @@
 #define __ARM64_KVM_HYP_NVHE_TRACE_H
 
 #include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <asm/kvm_hypevents_defs.h>
@@ -15,10 +16,15 @@
 
 struct kvm_cpu_context;
 
-extern u16 hyp_event_ids[NR_HYP_EVENTS];
+/* Of an event: the id of its records while it is on, else 0; and whether it has a filter. */
+#define HYP_EVENT_ID		0xffff
+#define HYP_EVENT_FILTERED	0x10000
+
+extern u32 hyp_event_states[NR_HYP_EVENTS];
 
 void *hyp_trace_reserve(unsigned int size);
 void hyp_trace_commit(void);
+s32 hyp_trace_pid(void);
 void hyp_trace_park(void);
 void hyp_trace_unpark(void);
 
@@ -31,6 +37,12 @@ int __hyp_trace_enable(u64 cpu, bool enable);
 int __hyp_trace_swap_reader(u64 cpu);
 int __hyp_trace_reset(u64 cpu);
 int __hyp_trace_set_event(u64 nr, u64 id);
+int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val);
+int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
+
+/* events.c */
+bool hyp_hcall_returns(unsigned int id);
+void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int size);
 
 /* trace_hcall.c */
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt);
@@ -42,32 +54,43 @@ void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
 
 /*
- * An event that is off costs a load and a branch: hyp_event_ids[] holds its id
- * while it is on, else 0.
+ * An event that is off costs a load and a branch. One that has a filter is put
+ * together aside, and has no room in the ring unless it passes.
  */
 #define he_field(type, name)
 #define HE_PRINTK(fmt, args...)
-#define HYP_EVENT(name, proto, fields, assign, printk)			\
-	static inline void trace_##name(proto)				\
+#define HYP_EVENT(ename, proto, fields, assign, printk)			\
+	static inline void trace_##ename(proto)				\
 	{								\
-		u16 __id = READ_ONCE(hyp_event_ids[HYP_EVENT_##name]);	\
-		struct hyp_event_##name *__entry;			\
+		u32 __state = READ_ONCE(hyp_event_states[HYP_EVENT_##ename]);	\
+		struct hyp_event_##ename __record, *__entry = &__record;	\
 									\
-		if (likely(!__id))					\
+		if (likely(!(__state & HYP_EVENT_ID)))			\
 			return;						\
 									\
-		__entry = hyp_trace_reserve(sizeof(*__entry));		\
+		if (unlikely(__state & HYP_EVENT_FILTERED))		\
+			memset(&__record, 0, sizeof(__record));		\
+		else							\
+			__entry = hyp_trace_reserve(sizeof(*__entry));	\
 		if (!__entry)						\
 			return;						\
 									\
 		__entry->header = (struct hyp_event_header) {		\
-			.type = __id,					\
+			.type	= __state,				\
+			.pid	= hyp_trace_pid(),			\
 		};							\
 		assign							\
-		hyp_trace_commit();					\
+		if (unlikely(__entry == &__record))			\
+			hyp_event_write_filtered(HYP_EVENT_##ename,	\
+						 __entry, sizeof(*__entry));	\
+		else							\
+			hyp_trace_commit();				\
 	}
 #include <asm/kvm_hypevents.h>
 #undef HYP_EVENT

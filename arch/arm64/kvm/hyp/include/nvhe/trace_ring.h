@@ -17,11 +17,13 @@
  * @slot:	which page is in the slot, and for which position: TRACE_SLOT()
  * @page:	the page with this id
  * @nr_events:	how many events that page held when the writer left it
+ * @nr_bytes:	how many bytes they took
  */
 struct trace_ring_entry {
 	u64				slot;
 	struct ring_buffer_writer_page	*page;
 	u32				nr_events;
+	u32				nr_bytes;
 };
 
 /* The entries of a ring fill leaf pages, named by one directory page. */
@@ -45,6 +47,8 @@ struct trace_ring_entry {
  * @tail:	position of @page
  * @tail_slot:	@tail % @nr_slots
  * @overrun:	events overwritten before they were read
+ * @bytes:	bytes of events on the pages that the writer has left
+ * @overrun_bytes: bytes of those overwritten before they were read
  * @base:	events at positions before this one are forgotten
  * @meta:	the meta page, never read
  * @head:	position after the reader's page
@@ -73,6 +77,8 @@ struct trace_ring {
 	u64				tail;
 	u32				tail_slot;
 	u64				overrun;
+	u64				bytes;
+	u64				overrun_bytes;
 	u64				base;
 	struct ring_buffer_writer_meta	*meta;
 

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * trace: the hypervisor's events as text, without consuming them
+ *
+ * What is shown is what the rings held when reading began, merged by time.
+ * Events that are overwritten before they are shown are told lost where they
+ * were, as are those that had been before. A write, and O_TRUNC alone, forgets
+ * all events.
+ *
+ * Locking: the seq_file's; an open file's iterators are its own.
+ */
+#include <linux/fs.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/trace_seq.h>
+
+#include "hyp_trace.h"
+
+/**
+ * struct hyp_trace_show - a file open for reading
+ * @iter:	the line to be shown; @iter.cpu_file is whose events
+ * @buffer:	where from; NULL before reading began, and if it was not loaded then
+ * @started:	reading has begun
+ * @pos:	number of that line, 0 is the header
+ * @cpus:	iterators of the CPUs
+ */
+struct hyp_trace_show {
+	struct trace_iterator		iter;
+	struct trace_buffer		*buffer;
+	bool				started;
+	loff_t				pos;
+	struct ring_buffer_reader_iter	*cpus[];
+};
+
+static bool hyp_trace_show_has_cpu(struct hyp_trace_show *show, int cpu)
+{
+	return show->iter.cpu_file == RING_BUFFER_ALL_CPUS || show->iter.cpu_file == cpu;
+}
+
+static void hyp_trace_show_stop(struct hyp_trace_show *show)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		ring_buffer_reader_iter_finish(show->cpus[cpu]);
+		show->cpus[cpu] = NULL;
+	}
+}
+
+static int hyp_trace_show_start(struct hyp_trace_show *show)
+{
+	int cpu;
+
+	hyp_trace_show_stop(show);
+	show->pos = 0;
+	show->started = true;
+	if (!show->buffer)
+		show->buffer = hyp_trace_get();
+	if (!show->buffer)
+		return 0;
+
+	for_each_possible_cpu(cpu) {
+		if (!hyp_trace_show_has_cpu(show, cpu))
+			continue;
+
+		show->cpus[cpu] = ring_buffer_reader_iter_start(show->buffer, cpu);
+		if (IS_ERR(show->cpus[cpu])) {
+			show->started = false;
+			return PTR_ERR(show->cpus[cpu]);
+		}
+	}
+
+	return 0;
+}
+
+static void hyp_trace_show_set(struct hyp_trace_show *show, int cpu,
+			       struct ring_buffer_event *event, u64 ts)
+{
+	struct trace_iterator *iter = &show->iter;
+
+	iter->cpu = cpu;
+	iter->ts = ts;
+	iter->ent = event ? ring_buffer_event_data(event) : NULL;
+	iter->ent_size = event ? ring_buffer_event_length(event) : 0;
+	iter->lost_events = ring_buffer_reader_iter_lost(show->cpus[cpu]);
+}
+
+/*
+ * Look for the line to be shown: the earliest event, or, after all of them,
+ * what a CPU lost at its end.
+ */
+static bool hyp_trace_show_find(struct hyp_trace_show *show)
+{
+	struct ring_buffer_event *event, *first = NULL;
+	int cpu, lost_cpu = -1;
+	u64 ts, first_ts = 0;
+
+	for_each_possible_cpu(cpu) {
+		if (!show->cpus[cpu])
+			continue;
+
+		event = ring_buffer_reader_iter_peek(show->cpus[cpu], &ts);
+		if (event && (!first || ts < first_ts)) {
+			hyp_trace_show_set(show, cpu, event, ts);
+			first = event;
+			first_ts = ts;
+		} else if (!event && ring_buffer_reader_iter_lost(show->cpus[cpu])) {
+			lost_cpu = cpu;
+		}
+	}
+
+	if (!first && lost_cpu >= 0)
+		hyp_trace_show_set(show, lost_cpu, NULL, 0);
+	return first || lost_cpu >= 0;
+}
+
+/* Go to the next line. False if there is none. */
+static bool hyp_trace_show_next(struct hyp_trace_show *show)
+{
+	if (show->pos++)
+		ring_buffer_reader_iter_advance(show->cpus[show->iter.cpu]);
+
+	return hyp_trace_show_find(show);
+}
+
+static void *hyp_trace_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct hyp_trace_show *show = m->private;
+	bool found = hyp_trace_show_next(show);
+
+	*pos = show->pos;
+	return found ? show : NULL;
+}
+
+/* The file may be read again from its start, or from anywhere. */
+static void *hyp_trace_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct hyp_trace_show *show = m->private;
+	bool found;
+	int ret;
+
+	if (!*pos || !show->started || *pos < show->pos) {
+		ret = hyp_trace_show_start(show);
+		if (ret)
+			return ERR_PTR(ret);
+	}
+	if (!*pos)
+		return SEQ_START_TOKEN;
+
+	found = show->pos && hyp_trace_show_find(show);
+	while (show->pos < *pos) {
+		found = hyp_trace_show_next(show);
+		if (!found)
+			break;
+		cond_resched();
+	}
+
+	return found ? show : NULL;
+}
+
+static void hyp_trace_seq_stop(struct seq_file *m, void *v)
+{
+}
+
+static void hyp_trace_show_header(struct seq_file *m, struct hyp_trace_show *show)
+{
+	unsigned long entries = 0, written = 0;
+	struct ring_buffer_reader_stats stats;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!show->cpus[cpu])
+			continue;
+
+		ring_buffer_reader_get_stats(show->buffer, cpu, &stats);
+		entries += stats.entries;
+		written += stats.entries + stats.overrun;
+	}
+
+	seq_puts(m, "# tracer: nop\n#\n");
+	seq_printf(m, "# entries-in-buffer/entries-written: %lu/%lu   #P:%d\n#\n",
+		   entries, written, num_online_cpus());
+	seq_puts(m, "#CPU#   TIMESTAMP   EVENT\n");
+	seq_puts(m, "# |         |       |\n");
+}
+
+static int hyp_trace_seq_show(struct seq_file *m, void *v)
+{
+	struct hyp_trace_show *show = m->private;
+	struct trace_seq *s = &show->iter.seq;
+
+	if (v == SEQ_START_TOKEN) {
+		hyp_trace_show_header(m, show);
+		return 0;
+	}
+
+	trace_seq_init(s);
+	if (hyp_event_print(&show->iter) == TRACE_TYPE_PARTIAL_LINE)
+		seq_puts(m, "[LINE TOO BIG]\n");
+	else
+		seq_write(m, s->buffer, trace_seq_used(s));
+	return 0;
+}
+
+static const struct seq_operations hyp_trace_seq_ops = {
+	.start	= hyp_trace_seq_start,
+	.next	= hyp_trace_seq_next,
+	.stop	= hyp_trace_seq_stop,
+	.show	= hyp_trace_seq_show,
+};
+
+static int hyp_trace_show_open_read(struct inode *inode, struct file *file)
+{
+	struct hyp_trace_show *show;
+	int ret;
+
+	show = kvzalloc(struct_size(show, cpus, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	if (!show)
+		return -ENOMEM;
+
+	show->iter.cpu_file = hyp_trace_file_cpu(inode);
+	ret = seq_open(file, &hyp_trace_seq_ops);
+	if (ret)
+		kvfree(show);
+	else
+		((struct seq_file *)file->private_data)->private = show;
+	return ret;
+}
+
+static int hyp_trace_show_open(struct inode *inode, struct file *file)
+{
+	int ret = hyp_trace_open(inode, file);
+
+	if (!ret && (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
+		ret = hyp_trace_clear(hyp_trace_file_cpu(inode));
+	if (!ret && (file->f_mode & FMODE_READ))
+		ret = hyp_trace_show_open_read(inode, file);
+	return ret;
+}
+
+static int hyp_trace_show_release(struct inode *inode, struct file *file)
+{
+	struct hyp_trace_show *show;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+
+	show = ((struct seq_file *)file->private_data)->private;
+	hyp_trace_show_stop(show);
+	if (show->buffer)
+		hyp_trace_put();
+	kvfree(show);
+	return seq_release(inode, file);
+}
+
+static ssize_t hyp_trace_show_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	int ret = hyp_trace_clear(hyp_trace_file_cpu(file_inode(file)));
+
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+static loff_t hyp_trace_show_lseek(struct file *file, loff_t offset, int whence)
+{
+	if (file->f_mode & FMODE_READ)
+		return seq_lseek(file, offset, whence);
+
+	file->f_pos = 0;
+	return 0;
+}
+
+const struct file_operations hyp_trace_show_fops = {
+	.open		= hyp_trace_show_open,
+	.read		= seq_read,
+	.write		= hyp_trace_show_write,
+	.llseek		= hyp_trace_show_lseek,
+	.release	= hyp_trace_show_release,
+};

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Taking a foreign writer's events by the page
+ *
+ * Included by ring_buffer.c after ring_buffer_reader.c, which see. There are two
+ * ways to have a page:
+ *
+ *	copied	 ring_buffer_reader_read_page(). Never is the page itself handed
+ *		 out: it stays shared with the writer, who was told of it when
+ *		 the ring was set up, and the copy is a small part of what
+ *		 telling it of another one costs
+ *	mapped	 ring_buffer_map(). User space sees the writer's pages, and a meta
+ *		 page of the kernel's; not the one that the writer fills in
+ *
+ * Events are validated while they are counted, since the pages are shared: what
+ * is none ends a page.
+ *
+ * Locking: cpu_buffer->reader_lock; and for mappings cpu_buffer->mapping_lock,
+ * as in ring_buffer.c.
+ */
+
+/*
+ * The length of the event at @offset of a page whose events take @commit
+ * bytes; 0 when there is none.
+ */
+static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page *page,
+					   unsigned int commit, unsigned int offset)
+{
+	const struct ring_buffer_event *event = (void *)&page->data[offset];
+	unsigned int left = commit - offset;
+	unsigned int length;
+
+	if (offset >= commit || left < sizeof(u32) * 2)
+		return 0;
+
+	switch (event->type_len) {
+	case RINGBUF_TYPE_TIME_EXTEND:
+		return RB_LEN_TIME_EXTEND;
+	case RINGBUF_TYPE_PADDING:
+	case RINGBUF_TYPE_TIME_STAMP:
+		return 0;
+	case 0:
+		length = READ_ONCE(event->array[0]);
+		if (length <= RB_MAX_SMALL_DATA + sizeof(u32) ||
+		    length > left - RB_EVNT_HDR_SIZE)
+			return 0;
+		return length + RB_EVNT_HDR_SIZE;
+	default:
+		length = event->type_len * RB_ALIGNMENT + RB_EVNT_HDR_SIZE;
+		return length <= left ? length : 0;
+	}
+}
+
+/**
+ * struct rb_taken - events to be taken off a page
+ * @bytes:	that they have
+ * @junk:	bytes behind them that are no events: what the page ends with
+ * @nr:		how many
+ * @stamp:	time of the last one
+ */
+struct rb_taken {
+	unsigned int	bytes;
+	unsigned int	junk;
+	unsigned int	nr;
+	u64		stamp;
+};
+
+/* Count the events on the reader's page that fit in @len bytes, wholly. */
+static void rb_writer_count(struct ring_buffer_per_cpu *cpu_buffer, unsigned int len,
+			    struct rb_taken *taken)
+{
+	struct buffer_page *bpage = cpu_buffer->reader_page;
+	struct ring_buffer_writer_page *page = (void *)bpage->page;
+	unsigned int commit = rb_writer_commit(bpage);
+	unsigned int offset = bpage->read, length;
+	u64 stamp = cpu_buffer->read_stamp;
+
+	*taken = (struct rb_taken){ .stamp = stamp };
+
+	while ((length = rb_writer_event_length(page, commit, offset))) {
+		struct ring_buffer_event *event = (void *)&page->data[offset];
+
+		offset += length;
+		if (offset - bpage->read > len)
+			return;
+
+		/* A time extend goes with the event that follows. */
+		if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+			stamp += rb_event_time_stamp(event);
+			continue;
+		}
+
+		stamp += event->time_delta;
+		taken->stamp = stamp;
+		taken->bytes = offset - bpage->read;
+		taken->nr++;
+	}
+
+	taken->junk = commit - bpage->read - taken->bytes;
+}
+
+static void rb_writer_take(struct ring_buffer_per_cpu *cpu_buffer, const struct rb_taken *taken)
+{
+	cpu_buffer->reader_page->read += taken->bytes + taken->junk;
+	cpu_buffer->read_bytes += taken->bytes;
+	cpu_buffer->read += taken->nr;
+	cpu_buffer->read_stamp = taken->stamp;
+}
+
+/* Say on a page that @lost events are missing before its @bytes of events. */
+static unsigned long rb_page_set_lost(void *data, unsigned int bytes, unsigned long lost)
+{
+	struct ring_buffer_writer_page *page = data;
+	unsigned long commit = bytes | (u32)RB_MISSED_EVENTS;
+
+	if (PAGE_SIZE - offsetof(struct ring_buffer_writer_page, data) - bytes < sizeof(lost))
+		return commit;
+
+	memcpy(&page->data[bytes], &lost, sizeof(lost));
+	return commit | RB_MISSED_STORED;
+}
+
+/* Whether the writer has left the reader's page: then its commit is final. */
+static bool rb_writer_page_complete(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+
+	return smp_load_acquire(&reader->meta->tail) != reader->pos;	/* (B) */
+}
+
+/* rb_writer_read_page(), with the lock. Returns the bytes of @copy that are used. */
+static int rb_writer_copy_page(struct ring_buffer_per_cpu *cpu_buffer,
+			       struct ring_buffer_writer_page *copy, unsigned int len, bool full)
+{
+	struct buffer_page *bpage = rb_writer_get_reader_page(cpu_buffer);
+	struct ring_buffer_writer_page *page;
+	struct rb_taken taken;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	if (!bpage || (full && !rb_writer_page_complete(cpu_buffer)))
+		return -EAGAIN;
+
+	rb_writer_count(cpu_buffer, len, &taken);
+	if (!taken.bytes) {
+		rb_writer_take(cpu_buffer, &taken);
+		return taken.junk ? -EAGAIN : -EMSGSIZE;
+	}
+
+	page = (void *)bpage->page;
+	copy->time_stamp = cpu_buffer->read_stamp;
+	copy->commit = taken.bytes;
+	memcpy(copy->data, &page->data[bpage->read], taken.bytes);
+	rb_writer_take(cpu_buffer, &taken);
+
+	if (cpu_buffer->lost_events)
+		copy->commit = rb_page_set_lost(copy, taken.bytes, cpu_buffer->lost_events);
+	cpu_buffer->lost_events = 0;
+
+	return taken.bytes + (copy->commit & RB_MISSED_STORED ? sizeof(unsigned long) : 0);
+}
+
+/**
+ * ring_buffer_reader_read_page - take events, as a page in the host's format
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	a CPU that has a ring
+ * @data:	a page to copy them to; what they don't fill is zeroed
+ * @len:	bytes of it that may be used
+ * @full:	only a page that the writer has left, not what it is writing
+ *
+ * What was lost before them is told in the page's commit word, and how many
+ * behind the events if there is room, as ring_buffer_read_page() does.
+ *
+ * Context: any but NMI.
+ * Return: 0; -EAGAIN when there is no page now; -EMSGSIZE when not even the
+ * next event fits in @len.
+ */
+int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
+				 bool full)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[cpu];
+	struct ring_buffer_writer_page *copy = data;
+	unsigned long flags;
+	int used;
+
+	if (len <= sizeof(*copy))
+		return -EMSGSIZE;
+
+	len = min_t(size_t, len, PAGE_SIZE) - sizeof(*copy);
+
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	used = rb_writer_copy_page(cpu_buffer, copy, len, full);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	if (used < 0)
+		return used;
+
+	memset(&copy->data[used], 0, PAGE_SIZE - sizeof(*copy) - used);
+	return 0;
+}
+
+/* rb_setup_ids_meta_page(): the pages have had their ids since they exist. */
+static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
+				unsigned long *subbuf_ids)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	unsigned int i;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	for (i = 0; i <= reader->nr_slots; i++)
+		subbuf_ids[reader->pages[i]->id] = (unsigned long)reader->pages[i]->page;
+
+	rb_reader_update(cpu_buffer);
+}
+
+/*
+ * Let user space have the rest of the reader's page, or the next one. Returns
+ * how many events are missing before it.
+ */
+static unsigned long rb_writer_show_page(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct buffer_page *bpage = rb_writer_get_reader_page(cpu_buffer);
+	struct rb_taken taken;
+	unsigned long lost = 0;
+
+	if (!bpage)
+		return 0;
+
+	/* The commit word of the page being written is the writer's. */
+	if (!bpage->read && cpu_buffer->lost_events && rb_writer_page_complete(cpu_buffer)) {
+		lost = cpu_buffer->lost_events;
+		cpu_buffer->lost_events = 0;
+		local_set(&bpage->page->commit,
+			  rb_page_set_lost(bpage->page, rb_writer_commit(bpage), lost));
+	}
+
+	rb_writer_count(cpu_buffer, UINT_MAX, &taken);
+	rb_writer_take(cpu_buffer, &taken);
+	flush_kernel_vmap_range(bpage->page, PAGE_SIZE);
+	return lost;
+}
+
+/* ring_buffer_map_get_reader() */
+static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	unsigned long flags, lost;
+
+	lockdep_assert_held(&cpu_buffer->mapping_lock);
+
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	lost = rb_writer_show_page(cpu_buffer);
+	rb_reader_update(cpu_buffer);
+	rb_update_meta_page(cpu_buffer);
+	cpu_buffer->meta_page->reader.lost_events = lost;
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+}

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The hypervisor's clock where that takes a machine of its own: over minutes, in
+# suspend-to-idle, and with a counter that can't be read as it is.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+need check
+"$TOOLS/selftest"
+
+# Time as the guest's instructions tell it, a nanosecond each, and at once the
+# next timer's when all CPUs wait: minutes are over in seconds, and what lies
+# between two readings of the clock does not depend on this machine.
+COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
+
+# runs [VARIABLE=value]...: the script on standard input, in such a VM.
+runs() {
+	cat "$tmp/prelude" - >"$tmp/script"
+	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=300
+}
+
+cat >"$tmp/prelude" <<'END'
+#!/bin/sh
+set -e
+export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor DIR=/test/hyp-trace
+. "$DIR/brackets.sh"
+cd /tmp
+
+# slew PPM [TICK]: the host's clock runs that much faster; a tick is of 10000 us.
+slew() {
+	adjtimex -f "$(($1 * 65536))" -t "${2:-10000}" >/dev/null
+}
+
+# Suspend to idle for so many seconds. That the time is told to have been slept
+# shows that the timekeeper was suspended, too.
+nap() {
+	slept=$(awk '{ n += $NF } END { print n }' /sys/kernel/debug/sleep_time)
+	echo "+$1" >/sys/class/rtc/rtc0/wakealarm
+	echo freeze >/sys/power/state
+	[ "$(awk '{ n += $NF } END { print n }' /sys/kernel/debug/sleep_time)" -gt "$slept" ]
+}
+
+# Nothing is wrong with the events' times.
+judge() {
+	brackets_judge -v margins=1
+	brackets_judge >faults
+	head -n 20 faults
+	[ ! -s faults ]
+}
+END
+
+# Two minutes, with the clock slewed as fast and as slow as it can be.
+minutes() {
+	runs QEMU_ARGS="$COUNTED" "$@" <<-'END'
+		brackets_start 1000000 200000
+		for rate in "500" "-500" "0 11000" "0 9000" "500 11000" "-500 9000" "0"; do
+			slew $rate
+			brackets_go_on 85
+		done
+		brackets_stop
+		judge
+	END
+}
+
+# device_tree CPU [OPTION]...: what QEMU makes for such a VM; it does not boot for
+# that, and so it has no status.
+device_tree() {
+	: >"$tmp/script"
+	for_cpu=$1
+	shift
+	rm -f "$tmp/dtb"
+	"$TOOLS/vm" CPU="$for_cpu" SCRIPT="$tmp/script" QEMU_ARGS="$* -machine dumpdtb=$tmp/dtb" \
+		>"$tmp/dumped" 2>&1 || :
+	[ -s "$tmp/dtb" ]
+}
+
+# QEMU's CPUs have no idle state but WFI, and with that alone the timekeeper goes
+# on. Its firmware has one; a CPU wakes from it by a GICv2 only.
+GIC2="-machine gic-version=2"
+
+idle_state() {
+	set -- "$tmp/dtb" /cpus/idle-states/standby
+	fdtput -p -t s "$@" compatible arm,idle-state
+	fdtput -t s "$1" /cpus/idle-states entry-method psci
+	fdtput -t i "$@" arm,psci-suspend-param 1
+	for latency in entry-latency-us exit-latency-us min-residency-us; do
+		fdtput -t i "$@" "$latency" 1
+	done
+	fdtput -t i "$@" phandle 4660
+	for n in 0 1; do
+		fdtput -t i "$1" "/cpus/cpu@$n" cpu-idle-states 4660
+	done
+}
+
+# sleeps SECONDS MODE CPU [OPTION]...: three times so long, each at another rate.
+sleeps() {
+	seconds=$1 mode=$2 cpu=$3
+	shift 3
+	device_tree "$cpu" "$GIC2" && idle_state || return
+	runs MODE="$mode" CPU="$cpu" QEMU_ARGS="$GIC2 -dtb $tmp/dtb $*" <<-END
+		brackets_start 1000000 20000
+		for ppm in 0 500 -500; do
+			slew "\$ppm"
+			brackets_go_on 10
+			nap $seconds
+			brackets_go_on 10
+		done
+		brackets_stop
+		judge
+	END
+}
+
+# A counter that is known to be read wrong now and then, and the clock is read
+# with a workaround for that: EL2 has none. (The workaround looks for two equal
+# readings in a row: a counter that is slow beside the CPU.)
+unstable() {
+	device_tree max && fdtput -t s "$tmp/dtb" /timer fsl,erratum-a008585 "" || return
+	runs QEMU_ARGS="-dtb $tmp/dtb $COUNTED" <<-'END'
+		set -x
+		dmesg | grep 'Enabling.*workaround for Freescale erratum a005858'
+		[ "$(fileop write $HYP/tracing_on 1)" = ENODEV ]
+		grep -x 0 $HYP/tracing_on
+		grep '(unloaded)' $HYP/buffer_size_kb
+		dmesg | grep 'no tracing with an unstable counter'
+		guest
+	END
+}
+
+ok "minutes, protected" minutes MODE=protected
+ok "minutes, nvhe" minutes MODE=nvhe
+ok "suspended for a second, protected" sleeps 1 protected max
+ok "suspended for a second, nvhe" sleeps 1 nvhe cortex-a72
+# shellcheck disable=SC2086 # a list
+ok "suspended for a day, protected" sleeps 86400 protected max $COUNTED
+ok "an unstable counter is refused" unstable
+plan

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The documentation: Sphinx and kernel-doc have nothing to say against what is
+# ours, and it names all there is, and nothing that there is not.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
+
+need docs
+"$TOOLS/tree" >&2
+tree=$BUILD/tree
+page=hypervisor-tracing
+doc=$tree/Documentation/trace/$page.rst
+selftests=$tree/tools/testing/selftests/hyp-trace
+new_files >"$tmp/new"
+
+# As `make SPHINXDIRS=trace htmldocs` has it, but with nothing left in the tree.
+sphinx() {
+	PYTHONDONTWRITEBYTECODE=1 BUILDDIR=$tmp sphinx-build -q -b html -c "$tree/Documentation" \
+		-d "$tmp/doctrees" -D version=6.12 -D release=6.12 -D "kerneldoc_srctree=$tree" \
+		-D "kerneldoc_bin=$tree/scripts/kernel-doc" \
+		"$tree/Documentation/trace" "$tmp/html" >"$tmp/sphinx" 2>&1 || {
+		tail "$tmp/sphinx"
+		return 1
+	}
+}
+
+# nothing COMMAND...: it prints nothing.
+nothing() {
+	"$@" >"$tmp/found" 2>&1 || :
+	cat "$tmp/found"
+	[ ! -s "$tmp/found" ]
+}
+
+# What comes through the document names it, what comes from a file of ours that.
+complaints() {
+	grep -F -A 1 -e "$page" -f "$tmp/new" "$tmp/sphinx"
+}
+
+# Functions of the header that the page does not describe.
+undescribed() {
+	sed '/^ \*/d' "$tree/include/linux/ring_buffer_writer.h" |
+		grep -oE '\<(ring_buffer|rb)_[a-z_]+\(' | tr -d '(' | sort -u |
+		while read -r function; do
+			grep -q "id=\"c.$function\"" "$tmp/html/$page.html" || echo "$function()"
+		done
+}
+
+# The terms that the page explains, a line each, without the directory; events begin
+# a row of a table.
+# shellcheck disable=SC2016 # literal text in RST
+terms() {
+	sed -n '/^``/p; s/^   \* - \(``\)/\1/p' "$doc" | tr ',' '\n' | sed -n 's/^ *``\(.*\/\)\{0,1\}\([a-z_]*\)``$/\2/p'
+}
+
+# Files of the instance, and events, that it does not explain.
+unexplained() {
+	terms >"$tmp/terms"
+	{
+		sed -n 's/^\t{ "\([a-z_]*\)",[ \t]*\(HYP_TRACE_MODE\|0\).*/\1/p' \
+			"$tree"/arch/arm64/kvm/hyp_*.c
+		sed -n 's/^HYP_EVENT[_A-Z]*(\([a-z_]*\)[,)].*/\1/p' \
+			"$tree/arch/arm64/include/asm/kvm_hypevents.h" | grep -vx ename
+	} | sort -u | grep -vxF -f "$tmp/terms"
+}
+
+# What the table gives as checks, as: script, a part of what it prints.
+# shellcheck disable=SC2016 # literal text in RST
+checks() {
+	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_]*\.sh\)`` \([^(].*\)$/\2 \3/p' "$doc"
+}
+
+unknown_checks() {
+	checks | while read -r script check; do
+		grep -qsF -- "$check" "$selftests/$script" || echo "no \"$check\" in $script"
+	done
+}
+
+# What a text has of paths: from the root, or of a source file in short.
+paths() {
+	grep -oE '(^|[^A-Za-z0-9_./])(arch|fs|include|kernel|patches|tools|Documentation)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$1" |
+		sed 's/^[^A-Za-z]//'
+	grep -oE '[A-Za-z0-9_/]*[A-Za-z0-9_]+\.[ch]\>' "$1"
+}
+
+# Those that lead nowhere.
+astray() {
+	kvm=$tree/arch/arm64/kvm
+	paths "$1" | sort -u | while read -r path; do
+		[ -e "$ROOT/$path" ] || [ -e "$tree/$path" ] || [ -e "$kvm/$path" ] ||
+			[ -e "$kvm/hyp/$path" ] || [ -e "$kvm/hyp/include/$path" ] ||
+			[ -e "$tree/arch/arm64/include/$path" ] || [ -e "$tree/kernel/trace/$path" ] ||
+			echo "$path"
+	done
+}
+
+kernel_doc() {
+	(cd "$tree" && xargs perl scripts/kernel-doc -none -Wall)
+}
+
+kernel_doc_of_new() {
+	grep '\.[ch]$' "$tmp/new" | kernel_doc
+}
+
+# Functions that the patches add to files of the kernel's, and describe.
+added() {
+	for patch in $(series); do
+		awk '/^\+\+\+ / { file = substr($2, 3) }
+			described && /^\+ \* [a-z_]+(\(\))? - / { sub(/\(\)/, "", $3); print file, $3 }
+			{ described = /^\+\/\*\*$/ }' "$PATCHES/$patch"
+	done
+}
+
+kernel_doc_of_added() {
+	added | while read -r file function; do
+		echo "$file" | kernel_doc 2>&1 | grep -w "$function"
+	done
+}
+
+# The entry in the tree's MAINTAINERS is ours, and all that is new is in it.
+entry() {
+	sed -n '/^HYPERVISOR TRACING FOR ARM64 KVM$/,/^$/p' "$tree/MAINTAINERS" | sed '$d' |
+		diff "$ROOT/MAINTAINERS" -
+}
+
+nobodys() {
+	sed -n '/^F:\t/ { s///; s,/$,/*,; p; }' "$ROOT/MAINTAINERS" >"$tmp/patterns"
+	while read -r file; do
+		while read -r pattern; do
+			# shellcheck disable=SC2254 # a pattern
+			case $file in
+			$pattern) continue 2 ;;
+			esac
+		done <"$tmp/patterns"
+		echo "$file"
+	done <"$tmp/new"
+}
+
+ok "Sphinx builds trace/" sphinx
+ok "it has nothing against our page and its kernel-doc" nothing complaints
+ok "each function of ring_buffer_writer.h is described" nothing undescribed
+ok "each file and each event is explained" nothing unexplained
+ok "the table names checks" [ "$(checks | wc -l)" -ge 30 ]
+ok "and those are in the kselftest" nothing unknown_checks
+ok "paths in the page lead somewhere" nothing astray "$doc"
+ok "and in README.md" nothing astray "$ROOT/README.md"
+ok "kernel-doc -Wall has nothing against new files" nothing kernel_doc_of_new
+ok "patches add functions with kernel-doc" [ -n "$(added)" ]
+ok "kernel-doc -Wall has nothing against those" nothing kernel_doc_of_added
+ok "MAINTAINERS is what the series adds" entry
+ok "each new file is in it" nothing nobodys
+plan

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Filters: each comparison, programs made of random expressions, and a host that
+ * hands over whatever it likes, also while events are filtered.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <nvhe/filter.h>
+
+#include "random.h"
+#include "tap.h"
+
+#define RECORD_SIZE	24
+
+static u64 random_state;
+
+/* One that ends where its memory does, for the address sanitizer to see */
+static void *new_record(void)
+{
+	u8 *record = malloc(RECORD_SIZE);
+	unsigned int i;
+
+	for (i = 0; i < RECORD_SIZE; i++)
+		record[i] = random_next(&random_state) & (random_below(&random_state, 3) ? 3 : 255);
+	return record;
+}
+
+/* What a field is worth, by its bytes; on a little-endian machine, as all of these are */
+static __int128 field_value(const u8 *record, unsigned int offset, unsigned int size,
+			    bool is_signed)
+{
+	__int128 value = 0;
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		value += (__int128)record[offset + i] << (8 * i);
+	if (is_signed && value >> (8 * size - 1))
+		value -= (__int128)1 << (8 * size);
+	return value;
+}
+
+/**
+ * struct leaf - a comparison
+ * @offset:	of the field
+ * @size:	of it
+ * @op:		what compares
+ * @is_signed:	the field is
+ * @not:	the outcome is inverted
+ * @val:	the operand, as the host converts it to the field's type
+ */
+struct leaf {
+	unsigned int	offset;
+	unsigned int	size;
+	unsigned int	op;
+	bool		is_signed;
+	bool		not;
+	u64		val;
+};
+
+static struct leaf random_leaf(void)
+{
+	static const unsigned int sizes[] = { 1, 2, 4, 8 };
+	struct leaf leaf = { .size = sizes[random_below(&random_state, 4)] };
+	void *record = new_record();
+
+	leaf.offset = random_below(&random_state, RECORD_SIZE / leaf.size) * leaf.size;
+	leaf.op = HYP_FILTER_EQ + random_below(&random_state, 6);
+	leaf.not = leaf.op == HYP_FILTER_EQ && random_next(&random_state) & 1;
+	leaf.is_signed = random_next(&random_state) & 1;
+	leaf.val = field_value(record, leaf.offset, leaf.size, leaf.is_signed);
+	free(record);
+	return leaf;
+}
+
+static bool leaf_holds(const struct leaf *leaf, const u8 *record)
+{
+	__int128 field = field_value(record, leaf->offset, leaf->size, leaf->is_signed);
+	__int128 val = leaf->is_signed ? (__int128)(s64)leaf->val : (__int128)leaf->val;
+
+	switch (leaf->op) {
+	case HYP_FILTER_EQ:
+		return (field == val) != leaf->not;
+	case HYP_FILTER_LE:
+		return field <= val;
+	case HYP_FILTER_LT:
+		return field < val;
+	case HYP_FILTER_GE:
+		return field >= val;
+	case HYP_FILTER_GT:
+		return field > val;
+	default:
+		return (u64)field & (u64)val;
+	}
+}
+
+static u64 leaf_pred(const struct leaf *leaf, bool when, unsigned int target)
+{
+	return hyp_pred(leaf->offset, leaf->size, leaf->is_signed, leaf->op, leaf->not, when,
+			target);
+}
+
+static void test_comparisons(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < 3000; i++) {
+		struct leaf leaf = random_leaf();
+		struct hyp_filter filter = { };
+
+		/* Past it: a match. One further on: none. */
+		CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&leaf, false, 2), leaf.val,
+				      RECORD_SIZE));
+		CHECK(!hyp_filter_set(&filter, 1));
+		for (j = 0; j < 20; j++) {
+			u8 *record = new_record();
+
+			CHECK(hyp_filter_match(&filter, record) == leaf_holds(&leaf, record));
+			free(record);
+		}
+	}
+}
+
+/**
+ * struct expr - comparisons joined from the right: a && (b || (c && d))
+ * @leaves:	the comparisons
+ * @and:	what joins one to those behind it
+ * @nr:		how many
+ */
+struct expr {
+	struct leaf	leaves[HYP_FILTER_MAX_PREDS];
+	bool		and[HYP_FILTER_MAX_PREDS];
+	unsigned int	nr;
+};
+
+static bool expr_holds(const struct expr *expr, const u8 *record)
+{
+	bool held = leaf_holds(&expr->leaves[expr->nr - 1], record);
+	unsigned int i;
+
+	for (i = expr->nr - 1; i--;) {
+		if (expr->and[i])
+			held = leaf_holds(&expr->leaves[i], record) && held;
+		else
+			held = leaf_holds(&expr->leaves[i], record) || held;
+	}
+	return held;
+}
+
+static int expr_hand_over(struct hyp_filter *filter, const struct expr *expr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < expr->nr && !ret; i++) {
+		bool last = i == expr->nr - 1;
+		bool when = !last && !expr->and[i];
+
+		/* That fails in an and, and holds in an or, is the end. */
+		ret = hyp_filter_add(filter, i, leaf_pred(&expr->leaves[i], when,
+							  when ? expr->nr : expr->nr + 1),
+				     expr->leaves[i].val, RECORD_SIZE);
+	}
+	return ret ?: hyp_filter_set(filter, expr->nr);
+}
+
+static void random_expr(struct expr *expr)
+{
+	unsigned int i;
+
+	expr->nr = 1 + random_below(&random_state, HYP_FILTER_MAX_PREDS);
+	for (i = 0; i < expr->nr; i++) {
+		expr->leaves[i] = random_leaf();
+		expr->and[i] = random_next(&random_state) & 1;
+	}
+}
+
+/* One after the other, each in place of the last */
+static void test_programs(void)
+{
+	struct hyp_filter filter = { };
+	struct expr expr;
+	unsigned int i, j;
+
+	for (i = 0; i < 3000; i++) {
+		random_expr(&expr);
+		CHECK(!expr_hand_over(&filter, &expr));
+		for (j = 0; j < 10; j++) {
+			u8 *record = new_record();
+
+			CHECK(hyp_filter_match(&filter, record) == expr_holds(&expr, record));
+			free(record);
+		}
+		if (!(i % 16)) {
+			u8 *record = new_record();
+
+			CHECK(!hyp_filter_set(&filter, 0));
+			CHECK(hyp_filter_match(&filter, record));
+			free(record);
+		}
+	}
+}
+
+/* A leaf jumps over others, to one that is not the end. */
+static void test_jumps(void)
+{
+	struct leaf is_0 = { .offset = 0, .size = 1, .op = HYP_FILTER_EQ };
+	struct hyp_filter filter = { };
+	u8 record[RECORD_SIZE] = { };
+	unsigned int i;
+
+	/* record[0] == i goes to 32 - i; all others go on to the next; 33: no match */
+	for (i = 0; i < HYP_FILTER_MAX_PREDS; i++) {
+		unsigned int target = i < 16 ? HYP_FILTER_MAX_PREDS - i : HYP_FILTER_MAX_PREDS + 1;
+
+		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&is_0, true, target), i, RECORD_SIZE));
+	}
+	CHECK(!hyp_filter_set(&filter, HYP_FILTER_MAX_PREDS));
+	for (i = 0; i < 64; i++) {
+		record[0] = i;
+		CHECK(hyp_filter_match(&filter, record) == !(i >= 16 && i < HYP_FILTER_MAX_PREDS));
+	}
+}
+
+static const struct leaf sound = { .offset = 8, .size = 8, .op = HYP_FILTER_EQ };
+
+static void test_refused_preds(void)
+{
+	static const struct {
+		unsigned int	offset, size, op, index, target;
+	} wrong[] = {
+		{ 8, 0, HYP_FILTER_EQ, 0, 1 },
+		{ 8, 3, HYP_FILTER_EQ, 0, 1 },
+		{ 0, 16, HYP_FILTER_EQ, 0, 1 },
+		{ 8, 255, HYP_FILTER_EQ, 0, 1 },
+		{ 1, 2, HYP_FILTER_EQ, 0, 1 },
+		{ 4, 8, HYP_FILTER_EQ, 0, 1 },
+		{ RECORD_SIZE, 1, HYP_FILTER_EQ, 0, 1 },
+		{ RECORD_SIZE, 8, HYP_FILTER_EQ, 0, 1 },
+		{ 65528, 8, HYP_FILTER_EQ, 0, 1 },
+		{ 8, 8, 0, 0, 1 },
+		{ 8, 8, HYP_FILTER_AND + 1, 0, 1 },
+		{ 8, 8, HYP_FILTER_EQ, 0, 0 },
+		{ 8, 8, HYP_FILTER_EQ, 0, HYP_FILTER_MAX_PREDS + 2 },
+		{ 8, 8, HYP_FILTER_EQ, 1, 2 },
+		{ 8, 8, HYP_FILTER_EQ, HYP_FILTER_MAX_PREDS, HYP_FILTER_MAX_PREDS + 1 },
+	};
+	struct hyp_filter filter = { }, before;
+	unsigned int i;
+
+	before = filter;
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		u64 pred = hyp_pred(wrong[i].offset, wrong[i].size, false, wrong[i].op, false, true,
+				    wrong[i].target);
+
+		if (!CHECK(hyp_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
+			tap_at("case %u", i);
+		CHECK(!memcmp(&filter, &before, sizeof(filter)));
+	}
+	for (i = HYP_PRED_BITS; i < 64; i++)
+		CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1) | 1ULL << i, 0,
+				     RECORD_SIZE) == -22);
+	CHECK(hyp_filter_add(&filter, 1ULL << 32, leaf_pred(&sound, true, 1), 0,
+			     RECORD_SIZE) == -22);
+
+	/* Half a field of it is in the record. */
+	CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 0, sound.offset + 4) == -22);
+
+	for (i = 0; i < HYP_FILTER_MAX_PREDS; i++)
+		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE));
+	CHECK(hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE) == -22);
+}
+
+/* A program that is not whole, or leads out of itself; the one in use stays */
+static void test_refused_programs(void)
+{
+	struct hyp_filter filter = { };
+	u64 record[RECORD_SIZE / 8] = { 0, 5 };
+
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(hyp_filter_match(&filter, record));
+
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
+	CHECK(hyp_filter_set(&filter, 2) == -22);
+	CHECK(hyp_filter_set(&filter, 1ULL << 32 | 1) == -22);
+	CHECK(!hyp_filter_set(&filter, 1));
+	CHECK(!hyp_filter_match(&filter, record));
+
+	/* Taken once, it is not there for a second time. */
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_match(&filter, record));
+
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 3), 5, RECORD_SIZE));
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_match(&filter, record));
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 5, RECORD_SIZE));
+	CHECK(!hyp_filter_set(&filter, 2));
+	CHECK(!hyp_filter_match(&filter, record));
+
+	/* Nor is the one that was in use before. */
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+
+	/* The first one begins anew. */
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, false, 3), 7, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 5, RECORD_SIZE));
+	CHECK(!hyp_filter_set(&filter, 1));
+	CHECK(hyp_filter_match(&filter, record));
+}
+
+/* Words that may be anything: what is taken reads the record alone, and ends. */
+static void random_word(struct hyp_filter *filter, unsigned int *index)
+{
+	u64 pred = random_next(&random_state);
+
+	if (random_below(&random_state, 8))
+		pred = hyp_pred(random_below(&random_state, 40),
+				1 << random_below(&random_state, 5), pred & 1,
+				random_below(&random_state, 8), pred & 2, pred & 4,
+				random_below(&random_state, 40));
+	if (!hyp_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
+		++*index;
+	if (!random_below(&random_state, 6)) {
+		hyp_filter_set(filter, random_below(&random_state, 4) ? *index :
+			       random_next(&random_state));
+		*index = 0;
+	}
+}
+
+static void test_hostile(void)
+{
+	struct hyp_filter filter = { };
+	unsigned int i, index = 0;
+
+	for (i = 0; i < 30000 * TEST_LOAD; i++) {
+		u8 *record = new_record();
+
+		random_word(&filter, &index);
+		hyp_filter_match(&filter, record);
+		free(record);
+	}
+}
+
+static struct hyp_filter shared;
+static int stop;
+
+static void *match_thread(void *unused)
+{
+	unsigned long passed = 0;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		u8 *record = calloc(1, RECORD_SIZE);
+
+		passed += hyp_filter_match(&shared, record);
+		free(record);
+	}
+	return (void *)passed;
+}
+
+/* ... while others go through it: a program changes under their feet. */
+static void test_race(void)
+{
+	pthread_t threads[2];
+	unsigned int i, index = 0;
+
+	stop = 0;
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		CHECK(!pthread_create(&threads[i], NULL, match_thread, NULL));
+	for (i = 0; i < 30000 * TEST_LOAD; i++)
+		random_word(&shared, &index);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		CHECK(!pthread_join(threads[i], NULL));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		{ "each comparison of each type", test_comparisons },
+		{ "programs of random expressions", test_programs },
+		{ "predicates that jump", test_jumps },
+		{ "predicates that are refused", test_refused_preds },
+		{ "programs that are refused", test_refused_programs },
+		{ "a host that hands over anything", test_hostile },
+		{ "... while events are filtered", test_race },
+	};
+
+	random_state = random_seed(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,273 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# trace_pipe_raw mapped: the events are read so, once each; what can't be done
+# with the mapping is refused as the host's; and it holds the buffer.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
+. "$DIR/numbers.sh"
+
+HOST=$TRACEFS/instances/hyp-trace-mmap
+LAST=$((CPUS - 1))
+RAW=per_cpu/cpu$LAST/trace_pipe_raw
+RAW_BYTES=$((PAGE_BYTES + 16))
+COUNT=$((4 * PER_PAGE + 10))	# some pages and a part of one
+PAGES=16
+KB=$((PAGES * RAW_BYTES / 1024))
+
+host_setup() {
+	mkdir "$HOST"
+	echo 0 >"$HOST/tracing_on"
+	echo $KB >"$HOST/buffer_size_kb"
+}
+
+# on_host OPERATION: the same on a buffer of the host's, with as many events.
+on_host() {
+	echo >"$HOST/trace"
+	echo 1 >"$HOST/tracing_on"
+	emit "$HOST/trace_marker" "$LAST" 1 $COUNT >/dev/null
+	echo 0 >"$HOST/tracing_on"
+	mmap "$1" "$HOST/$RAW"
+}
+
+test_attempts() {
+	host_setup
+	reset_to $KB
+	selftest_only
+	write_numbers $COUNT
+	mmap attempts "$HYP/$RAW" >found 2>&1
+	on_host attempts >expected 2>&1
+	rmdir "$HOST"
+	none "what can be done and what not, as with the host's" diff expected found
+	for line in "write: EACCES" "write, opened to: EPERM" "private: EPERM" "execute: EPERM" \
+		"one page too many: EINVAL" "beyond the end: EINVAL" "all in one: 0" \
+		"munmap of a page within: EINVAL" "mprotect to write: EACCES" \
+		"mremap to grow: EFAULT" "fork: Segmentation fault" "fork then: the same" \
+		"a new size: EBUSY" "clear: 0" "left: 0" "the reader, not mapped: ENODEV" \
+		"the reader, not mapped any more: ENODEV"; do
+		is "$line" "$(grep -x "$line" found)" "$line"
+	done
+	is "then the buffer is given back" "$(state)" "(unloaded)"
+}
+
+# meta NAME FILE
+meta() {
+	tr ' ' '\n' <"$2" | sed -n "s/^$1=//p"
+}
+
+test_meta() {
+	host_setup
+	reset_to $KB
+	selftest_only
+	write_numbers $COUNT
+	mmap meta "$HYP/$RAW" >found
+	on_host meta >expected
+	rmdir "$HOST"
+	is "the meta page's sizes are the host's" "$(sed -n 1p found)" "$(sed -n 1p expected)"
+	is "no flags" "$(meta flags found)" 0
+	is "the events written" "$(meta entries found)" $COUNT
+	is "those of the first page are read" "$(meta read found)" "$PER_PAGE"
+	is "none was lost" "$(meta overrun found)" 0
+
+	reset_numbers 4
+	write_numbers $((20 * PER_PAGE))
+	overrun=$(stat_of "$LAST" overrun)
+	mmap meta "$HYP/$RAW" >found
+	is "lost events are counted, as in stats" "$(meta overrun found)" "$overrun"
+	is "with those written" "$(meta entries found)" $((20 * PER_PAGE))
+}
+
+mapped() {
+	for cpu in $ALL_CPUS; do
+		mmap read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw"
+	done
+}
+
+test_read() {
+	reset_numbers $PAGES
+	write_numbers $COUNT
+	mapped >pipe
+	none "each event once" inexact pipe $COUNT
+	is "then there is nothing more, for read" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
+	mapped >pipe
+	is "nor for who maps it" "$(cat pipe)" ""
+	write_numbers $COUNT $((COUNT + 1))
+	mapped >pipe
+	none "each that comes later" inexact pipe $COUNT $((COUNT + 1))
+}
+
+# When the ring has gone round: full pages tell that events were lost, and not
+# how many.
+wrong() {
+	judge pipe
+	grep -E '^(malformed|backwards|wrong)' pipe.facts
+	for cpu in $ALL_CPUS; do
+		[ $(($(fact shown pipe "$cpu") + $(cat "overrun.$cpu"))) -eq $((20 * PER_PAGE)) ] ||
+			echo "CPU $cpu: $(fact shown pipe "$cpu") and $(cat "overrun.$cpu") lost"
+	done
+}
+
+test_lost() {
+	reset_numbers 4
+	write_numbers $((20 * PER_PAGE))
+	for cpu in $ALL_CPUS; do
+		stat_of "$cpu" overrun >"overrun.$cpu"
+	done
+	mapped >pipe
+	none "lost events: the others are there, once" wrong
+	is "lost events: each CPU tells it" "$(grep -cE '^(uncounted|lost) ' pipe.facts)" "$CPUS"
+}
+
+# Mapped on all CPUs from here on, by processes that have no descriptor of it.
+hold() {
+	held=
+	rm -f held.*
+	for cpu in $ALL_CPUS; do
+		mmap hold "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" >"held.$cpu" &
+		held="$held $!"
+	done
+	until_true 10 all_held
+}
+
+all_held() {
+	for cpu in $ALL_CPUS; do
+		[ -s "held.$cpu" ] || return
+	done
+}
+
+# shellcheck disable=SC2086 # a list
+release() {
+	kill $held
+	wait $held 2>&-
+}
+
+read_raw() {
+	for cpu in $ALL_CPUS; do
+		raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES"
+	done
+}
+
+spliced() {
+	for cpu in $ALL_CPUS; do
+		raw splice "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" 2
+	done
+	read_raw
+}
+
+drained() {
+	fileop drain "$HYP/trace_pipe"
+}
+
+shown() {
+	cat "$HYP/trace"
+}
+
+# What a mapping does not change for others.
+test_others() {
+	for way in read_raw spliced drained mapped shown; do
+		reset_numbers $PAGES
+		hold
+		write_numbers $COUNT
+		$way >pipe
+		none "while mapped, $way: each event once" inexact pipe $COUNT
+		release
+	done
+}
+
+test_holds() {
+	reset_to 16384
+	echo >"$HYP/trace"
+	before=$(free_kb)
+	hold
+	in_use=$(free_kb)
+	is "mapped, it is loaded" "$(state)" "(loaded)"
+	echo 1 >"$HYP/tracing_on"
+	emit_all 100
+	echo 0 >"$HYP/tracing_on"
+	is "its size can't be changed" "$(fileop write "$HYP/buffer_size_kb" 64)" EBUSY
+	is "it can be cleared" "$(fileop open "$HYP/trace" wt)" ok
+	is "and stays" "$(state)" "(loaded)"
+	is "no events are left" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
+	echo 1 >"$HYP/tracing_on"
+	emit_all 100
+	echo 0 >"$HYP/tracing_on"
+	read_raw >pipe
+	holds "later ones come" "$(grep -c . pipe)" -ge $((CPUS * 100))
+	release
+	until_true 10 unloaded
+	is "not mapped any more, it is given back" "$(state)" "(unloaded)"
+	after=$(free_kb)
+	ktap_print_msg "KiB free: $before, mapped $in_use, then $after"
+	holds "the memory was in use" "$((before - in_use))" -ge $((CPUS * 16000))
+	# The kernel's sanitizers keep some of what was freed.
+	holds "and is not any more" "$((before - after))" -lt 8000
+	is "its size can be changed then" "$(fileop write "$HYP/buffer_size_kb" 64)" ok
+}
+
+unloaded() {
+	[ "$(state)" = "(unloaded)" ]
+}
+
+test_waiting() {
+	reset_numbers 8
+	echo 1 >"$HYP/tracing_on"
+	echo 0 >"$HYP/buffer_percent"
+	mmap block "$HYP/$RAW" >outcome &
+	waiter=$!
+	until_true 10 blocked $waiter
+	emit_on "$LAST" 1
+	wait $waiter
+	is "TRACE_MMAP_IOCTL_GET_READER waits for an event" "$(cat outcome)" 0
+}
+
+# follow COMMAND...: what it prints of the CPU's events while they are written.
+follow() {
+	"$@" &
+	reader=$!
+	emit_on "$LAST" 5000
+	kill $reader
+	wait $reader
+}
+
+test_live() {
+	reset_numbers 64
+	echo 1 >"$HYP/tracing_on"
+	follow mmap follow "$HYP/$RAW" >pipe
+	none "read while it is written: each event once" inexact pipe 5000 1 "$LAST"
+	reset_numbers 64
+	echo 1 >"$HYP/tracing_on"
+	raw follow-read "$HYP/$RAW" "$RAW_BYTES" >beside &
+	other=$!
+	follow mmap follow "$HYP/$RAW" >pipe
+	kill $other
+	wait $other
+	ktap_print_msg "lines: $(wc -l <pipe) and $(wc -l <beside)"
+	cat beside >>pipe
+	none "with a reader beside: no event but those" strange
+	echo 0 >"$HYP/tracing_on"
+}
+
+# Events that were not written, or are missing. (As with the host's, who maps it can
+# see what a reader has, too, when both are at the same page.)
+strange() {
+	awk -v cpu="$LAST" -v count=5000 '
+		{ id = substr($4, 4) - cpu * 1000000000 }
+		$3 != "selftest:" || id < 1 || id > count { print "strange: " $0 }
+		{ seen[id] }
+		END {
+			for (i = 1; i <= count; i++)
+				if (!(i in seen))
+					print i " is missing"
+		}' pipe
+}
+
+plan 50 write_event
+test_attempts
+test_meta
+test_read
+test_lost
+test_others
+test_holds
+test_waiting
+test_live
+ktap_finished

@@ -1,0 +1,287 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# trace_pipe_raw has each event once, however it is read, and ends odd ways to
+# read it as the host's does.
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
+. "$DIR/numbers.sh"
+
+HOST=$TRACEFS/instances/hyp-trace-raw
+LAST=$((CPUS - 1))
+RAW=per_cpu/cpu$LAST/trace_pipe_raw
+RAW_BYTES=$((PAGE_BYTES + 16))
+COUNT=$((4 * PER_PAGE + 10))	# some pages and a part of one
+SHORT=150
+
+# Every CPU's, by that operation.
+raw_all() {
+	for cpu in $ALL_CPUS; do
+		raw "$1" "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$2" "${3-16}"
+	done
+}
+
+# A splice takes whole pages alone: read() has the rest.
+splice_all() {
+	raw_all splice "$1" "$2"
+	raw_all read "$RAW_BYTES"
+}
+
+# reads HOW [ARGUMENT]...: what is wrong with all that was read.
+reads() {
+	reset_numbers 16
+	write_numbers $COUNT
+	"$@" >pipe
+	inexact pipe $COUNT
+}
+
+test_sizes() {
+	for size in "$RAW_BYTES" 100 44 1000 $((RAW_BYTES - 1)); do
+		none "each event once, read $size bytes at a time" reads raw_all read "$size"
+	done
+	for pages in 1 3 16; do
+		none "each event once, spliced $pages pages at a time" reads splice_all $pages 16
+	done
+	none "each event once, spliced to a pipe of 2 pages" reads splice_all 16 2
+	is "then there is nothing more" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
+	write_numbers $COUNT
+	is "a larger read has a page" "$(raw once "$HYP/$RAW" 1000000)" "$RAW_BYTES"
+}
+
+# An operation, its argument, what comes of it - `page' is a page's bytes - and
+# whether all events are there then, for the same reader or the next.
+TABLE='
+once		0		0		all
+once		1		0		all
+once		16		0		all
+once		20		0		all
+once		page		page		less
+fault		page		EFAULT		all
+half-fault	1000		*		all
+bytes		0		0		all
+bytes		100		EINVAL		all
+bytes		page		page		less
+offset		100		EINVAL		all
+offset		page		EINVAL		all
+full		page		EAGAIN		all
+closed		page		EPIPE		all
+killed		page		Broken_pipe	all
+not-a-pipe	page		EINVAL		all
+fcntl		page		page		less
+block		page		page		less
+splice-block	page		page		less
+ioctl		0		0		all
+ioctl		0x1234		ENOTTY		all
+ioctl		0x5220		ENODEV		all
+'
+
+# judged EXPECTED PART DIRECTORY FILE OPERATION ARGUMENT: yes, or what it was, with
+# events to read, and how many of them there were, then and in the end.
+judged() {
+	echo >"$3/trace"
+	echo 1 >"$3/tracing_on"
+	emit "$3/$4" "$LAST" $((LAST * 1000000000 + 1)) $COUNT >/dev/null
+	echo 0 >"$3/tracing_on"
+	raw "$5" "$3/$RAW" "$6" >said
+	raw read "$3/$RAW" "$RAW_BYTES" >rest
+
+	what=$(grep -v selftest said | sed "s/ /_/; s/^$RAW_BYTES\$/page/")
+	there=$(cat said rest | grep -c selftest)
+	part=less
+	[ "$there" -lt $COUNT ] || part=all
+	# shellcheck disable=SC2254 # it may be a pattern
+	case $what,$part in
+	$1,"$2") echo yes ;;
+	*) echo "$what, $there events of $COUNT" ;;
+	esac
+}
+
+test_outcomes() {
+	mkdir "$HOST"
+	echo $((16 * RAW_BYTES / 1024)) >"$HOST/buffer_size_kb"
+	reset_numbers 16
+	echo "$TABLE" | grep . >table
+	while read -r operation argument want part; do
+		name="$operation $argument: $want, $part"
+		[ "$argument" != page ] || argument=$RAW_BYTES
+		found=$(judged "$want" "$part" "$HYP" write_event "$operation" "$argument")
+		host=$(judged "$want" "$part" "$HOST" trace_marker "$operation" "$argument")
+		is "$name, as the host's" "$found; $host" "yes; yes"
+	done <table
+	for tracing in "$HYP" "$HOST"; do
+		echo >"$tracing/trace"
+		echo 1 >"$tracing/tracing_on"
+		raw woken "$tracing/$RAW" 0
+		echo 0 >"$tracing/tracing_on"
+	done >outcome
+	is "who waits is woken by ioctl 0, as the host's" "$(xargs <outcome)" "woken woken"
+	rmdir "$HOST"
+}
+
+# A process waits for the first event of a file, which comes once it does.
+waits_for_event() {
+	"$@" >outcome &
+	waiter=$!
+	until_true 10 blocked $waiter
+	emit_on "$LAST" $((2 * PER_PAGE))
+	wait $waiter
+	cat outcome
+}
+
+test_waiting() {
+	for way in poll select epoll; do
+		reset_numbers 8
+		echo 1 >"$HYP/tracing_on"
+		echo 0 >"$HYP/buffer_percent"
+		is "$way: nothing has come" "$(fileop $way "$HYP/$RAW" $SHORT)" timeout
+		is "$way: until something does" \
+			"$(waits_for_event fileop $way "$HYP/$RAW" 20000)" ok
+		echo 100 >"$HYP/buffer_percent"
+		is "$way: not for less than buffer_percent" \
+			"$(fileop $way "$HYP/$RAW" $SHORT)" timeout
+		echo 0 >"$HYP/tracing_on"
+		is "$way: nor when no more comes" "$(fileop $way "$HYP/$RAW" $SHORT)" timeout
+	done
+	# A splice that is woken by less than a page has nothing, as with the host's.
+	for way in "block 0" "splice-block 10"; do
+		reset_numbers 8
+		echo 1 >"$HYP/tracing_on"
+		echo "${way#* }" >"$HYP/buffer_percent"
+		is "${way% *}: until something comes" \
+			"$(waits_for_event raw "${way% *}" "$HYP/$RAW" "$RAW_BYTES")" "$RAW_BYTES"
+	done
+}
+
+# Events for some pages that have room for how many were lost before them: that depends
+# on a page's size, and where there is none it takes pauses, for a longer time to be told.
+SLOWLY=$((PER_PAGE * 3 / 4))
+write_slowly() {
+	echo 1 >"$HYP/tracing_on"
+	if [ $((PAGE_BYTES % EVENT_BYTES)) -ge 8 ]; then
+		emit_on "$LAST" $((10 * SLOWLY))
+	else
+		for round in 0 1 2 3 4 5 6 7 8 9; do
+			emit_on "$LAST" $SLOWLY $((round * SLOWLY + 1))
+			sleep 0.15
+		done
+	fi
+	echo 0 >"$HYP/tracing_on"
+}
+
+lost_counted() {
+	reset_numbers 4
+	write_slowly
+	raw "$1" "$HYP/$RAW" "$2" >pipe
+	raw read "$HYP/$RAW" "$RAW_BYTES" >>pipe
+	inexact pipe $((10 * SLOWLY)) 1 "$LAST"
+}
+
+test_lost() {
+	none "lost events are told to the event, by read" lost_counted read "$RAW_BYTES"
+	holds "some were" "$(fact lost pipe)" -gt 0
+	none "lost events are told to the event, by splice" lost_counted splice 16
+	holds "some were, too" "$(fact lost pipe)" -gt 0
+}
+
+# Full pages can't have the number. That events were lost is told; the kernel's
+# counters have how many.
+uneven() {
+	for cpu in $BUSY_CPUS; do
+		judge pipe."$cpu"
+		grep -E '^(malformed|backwards|wrong)' pipe."$cpu".facts
+		shown=$(fact shown pipe."$cpu")
+		told="$(stat_of "$cpu" "read events") $(stat_of "$cpu" entries)"
+		lost=$(stat_of "$cpu" overrun)
+		if [ "$told $((shown + lost))" != "$shown 0 $(cat "written.$cpu")" ]; then
+			echo "CPU $cpu: $shown shown, $told, $lost lost"
+		fi
+	done
+}
+
+# A reader that the writers are faster than.
+test_race() {
+	for way in "follow-read $RAW_BYTES" "follow-splice 4"; do
+		reset_numbers 3
+		echo 1 >"$HYP/tracing_on"
+		exec 3<"$HYP/trace_pipe"	# so that the counters stay
+		start_writers
+		readers=
+		for cpu in $BUSY_CPUS; do
+			# shellcheck disable=SC2086 # two words
+			raw ${way% *} "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" ${way#* } >"pipe.$cpu" &
+			readers="$readers $!"
+		done
+		until_true 10 overrun
+		stop_writers
+		echo 0 >"$HYP/tracing_on"
+		# shellcheck disable=SC2086 # a list
+		kill $readers
+		# shellcheck disable=SC2086
+		wait $readers
+		for cpu in $BUSY_CPUS; do
+			raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES" >>"pipe.$cpu"
+		done
+		none "${way% *} beside the writers: each event is read or lost" uneven
+		name="${way% *} beside the writers: a gap is told"
+		if [ "$(overwritten)" -gt 0 ]; then
+			holds "$name" "$(cat pipe.*.facts | grep -cE '^(uncounted|lost)')" -gt 0
+		else
+			ktap_test_skip "$name: the readers were faster"
+		fi
+		exec 3<&-
+	done
+}
+
+overrun() {
+	for cpu in $BUSY_CPUS; do
+		[ "$(stat_of "$cpu" overrun)" -gt $((20 * PER_PAGE)) ] || return
+	done
+}
+
+overwritten() {
+	for cpu in $BUSY_CPUS; do
+		stat_of "$cpu" overrun
+	done | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Readers of each kind at once share the events.
+test_shared() {
+	reset_numbers 64
+	echo 1 >"$HYP/tracing_on"
+	cat "$HYP/trace_pipe" >shared.text &
+	text=$!
+	readers=
+	for cpu in $ALL_CPUS; do
+		for way in "follow-read $RAW_BYTES" "follow-read 100" "follow-splice 4"; do
+			# shellcheck disable=SC2086 # two words
+			raw ${way% *} "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" ${way#* } \
+				>"shared.$cpu.${way#* }" &
+			readers="$readers $!"
+		done
+	done
+	emit_all 2000
+	# shellcheck disable=SC2086 # a list
+	kill $readers
+	# shellcheck disable=SC2086
+	wait $readers
+	until_true 20 all_lines
+	kill $text
+	wait $text 2>&-
+	echo 0 >"$HYP/tracing_on"
+	ktap_print_msg "lines: $(wc -l shared.* | awk '{ print $1 }' | xargs)"
+	cat shared.* >pipe
+	none "read, splice and trace_pipe at once: each event once" not_once pipe 2000
+}
+
+all_lines() {
+	[ "$(cat shared.* | wc -l)" -ge $((2000 * CPUS)) ]
+}
+
+plan 57 write_event
+test_sizes
+test_outcomes
+test_waiting
+test_lost
+test_race
+test_shared
+ktap_finished

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of soak share: see soak.c.
+ */
+#ifndef SOAK_H
+#define SOAK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "../kselftest.h"
+
+#define TRACEFS		"/sys/kernel/tracing"
+
+#define MAX_CPUS	16
+#define MAX_WRITERS	(MAX_CPUS + 1)
+#define MAX_SEQ		131072		/* events a writer makes in a round */
+
+/* So many events are lost. */
+#define UNKNOWN		(~0UL)
+
+#define load(p)		__atomic_load_n(p, __ATOMIC_SEQ_CST)
+#define store(p, v)	__atomic_store_n(p, v, __ATOMIC_SEQ_CST)
+#define add(p, v)	__atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
+
+/* What a round can have, beside those who write, read and look. */
+enum {
+	SWITCH	= 1 << 0,	/* tracing goes off and on */
+	CLEAR	= 1 << 1,	/* events are forgotten */
+	NOISE	= 1 << 2,	/* EL2's own events are enabled and disabled */
+	HOTPLUG	= 1 << 3,	/* CPUs come and go */
+	ROAM	= 1 << 4,	/* a writer on any CPU */
+	UNLOAD	= 1 << 5,	/* nothing keeps the buffer loaded */
+	ALONE	= 1 << 6,	/* nobody consumes, but at the end */
+};
+
+/* Who consumes. */
+enum {
+	READER_BLOCKING	= 1 << 0,
+	READER_POLL	= 1 << 1,
+	READER_EPOLL	= 1 << 2,
+	READER_PER_CPU	= 1 << 3,
+	READER_SHARED	= 1 << 4,	/* two threads on one descriptor */
+};
+
+#define NR_READERS	5
+#define ALL_READERS	((1U << NR_READERS) - 1)
+
+/* Readers go on while events are still to be read. */
+enum stage { RUN, SETTLE, STOP };
+
+/**
+ * struct plan - a round
+ * @nr:		its number
+ * @flags:	what it has
+ * @ms:		how long it runs
+ * @readers:	who consumes; nobody if it is ALONE
+ * @kb:		the buffer's size, of each CPU
+ */
+struct plan {
+	unsigned int	nr, flags, ms, readers;
+	unsigned long	kb[MAX_CPUS];
+};
+
+/* What was done at all: a run that leaves something out shows nothing of it. */
+struct done {
+	unsigned long	read, lost, traces, gaps, unknown, looks;
+	unsigned long	clears, switches, unloads, resized, busy, plugged, guests, signals, killed;
+};
+
+/* soak.c */
+extern struct plan plan;
+extern struct done done;
+extern unsigned long seed;
+extern int nr_cpus;
+
+void show_flags(void);
+
+/* soak_worker.c: threads, their random numbers, and the watchdog */
+
+/**
+ * struct worker - a thread, and what the watchdog needs to know of it
+ * @name:	what it is for
+ * @run:	what it does
+ * @arg:	its CPU or writer's number, or a descriptor
+ * @until:	the stage it ends at
+ * @random:	the state of its random numbers
+ * @thread:	the thread
+ * @tid:	its id; 0: no thread
+ * @op:		what it does now
+ * @file:	what with
+ * @since:	since when, ms
+ * @over:	it is about to end
+ */
+struct worker {
+	const char	*name;
+	void		(*run)(void);
+	int		arg;
+	enum stage	until;
+	unsigned long	random;
+	pthread_t	thread;
+	pid_t		tid;
+	const char	*op;
+	char		file[48];
+	unsigned long	since;
+	bool		over;
+};
+
+extern __thread struct worker *me;
+extern unsigned int violations;
+
+void violation(const char *format, ...) __printf(1, 2);
+
+unsigned long mix(unsigned long x);
+unsigned int below(unsigned int n);
+bool one_in(unsigned int n);
+unsigned int some(unsigned int max);
+int random_cpu(void);
+
+unsigned long now_ms(void);
+void doing(const char *op, const char *file);
+bool running(void);
+void rest(unsigned int ms);
+void set_stage(enum stage next);
+void signal_one(void);
+
+void start(const char *name, void (*run)(void), int arg, enum stage until);
+void wait_workers(enum stage until);
+void join_workers(void);
+void init_workers(unsigned long limit);
+
+/* soak_file.c: files */
+struct stats {
+	unsigned long	entries, overrun, commit_overrun, bytes, dropped, read;
+};
+
+int open_file(const char *name, int flags);
+void close_file(int fd);
+int put(const char *name, int flags, const char *text);
+void must_put(const char *name, const char *text);
+size_t get(const char *name, char *text, size_t size);
+const char *cpu_file(char *name, size_t size, int cpu, const char *file);
+void get_stats(int cpu, struct stats *stats);
+
+/* soak_account.c: what was written, and what became of it */
+
+/* What is known of an id. */
+enum {
+	READ	= 1 << 0,	/* somebody consumed it */
+	ON	= 1 << 1,	/* tracing was on when it was written */
+	UNSURE	= 1 << 2,	/* tracing was being switched, or the CPU going */
+	STRAY	= 1 << 3,	/* written on some CPU */
+};
+
+/**
+ * struct writer - who writes, and what became of that in this round
+ * @cpu:	where; -1: anywhere
+ * @begun:	events it has begun to write: their ids are below
+ * @ended:	those that write() has returned for
+ * @fate:	what is known of each
+ * @told:	how many events were told to be lost right before each
+ */
+struct writer {
+	int		cpu;
+	unsigned int	begun, ended;
+	unsigned char	fate[MAX_SEQ];
+	unsigned int	told[MAX_SEQ];
+};
+
+/**
+ * struct account - a CPU's events in this round
+ * @lines:	consumed
+ * @told:	told to be lost, by those who consume
+ * @floor:	ids of its writer below this were forgotten
+ */
+struct account {
+	unsigned long	lines, told;
+	unsigned int	floor;
+};
+
+extern struct writer writers[MAX_WRITERS];
+extern int nr_writers;
+extern struct account accounts[MAX_CPUS];
+
+bool is_counted(void);
+bool is_orderly(void);
+bool is_steady(void);
+
+void open_account(void);
+void note_fate(struct writer *writer, unsigned int seq, unsigned int fate);
+void note_read(struct writer *writer, unsigned int seq, unsigned long told);
+void note_gap(int cpu, unsigned int from, unsigned int to, unsigned long told);
+unsigned long written(int cpu, bool begun);
+void check_gaps(void);
+void check_account(void);
+
+/* soak_session.c: what is read, line by line */
+
+/**
+ * struct session - one reading of a file
+ * @fd:		the descriptor
+ * @cpu:	whose file; -1: of all
+ * @consumes:	it is a trace_pipe
+ * @text:	the part of a line, @len bytes
+ * @len:	of @text
+ * @torn:	the line before said that events are lost: it has a next one
+ * @lost:	events told to be lost, and none shown since, of each CPU
+ * @us:		time of the last line of each CPU
+ * @last_us:	of the last line
+ * @next:	the least id that each writer can have there
+ * @shown:	events shown or told to be lost
+ * @unknown:	and more that nobody could count
+ * @written:	what the header said was written
+ */
+struct session {
+	int		fd, cpu;
+	bool		consumes;
+	char		text[128];
+	size_t		len;
+	bool		torn;
+	unsigned long	lost[MAX_CPUS];
+	unsigned long	us[MAX_CPUS], last_us;
+	unsigned int	next[MAX_CPUS][MAX_WRITERS];
+	unsigned long	shown, written;
+	bool		unknown;
+};
+
+void begin_session(struct session *s, int fd, int cpu, bool consumes);
+ssize_t read_some(struct session *s, size_t size);
+bool is_torn(const struct session *s);
+
+/* soak_writer.c */
+void run_writer(void);
+bool writers_are_full(void);
+
+/* soak_reader.c */
+void run_blocking(void);
+void run_poll(void);
+void run_epoll(void);
+void run_per_cpu(void);
+void run_shared(void);
+void run_tracer(void);
+void run_looker(void);
+
+/* soak_disturber.c */
+
+/* Is tracing on? Changes before and after it is switched. */
+extern unsigned int tracing;
+#define TRACING_ON	1U
+#define TRACING_CHANGES	2U
+#define TRACING_STEP	4U
+
+void switch_tracing(bool on);
+void clear(int cpu);
+int set_size(int cpu, unsigned long kb);
+unsigned int random_kb(void);
+void quieten(void);
+void run_switcher(void);
+void run_clearer(void);
+void run_unloader(void);
+void run_resizer(void);
+void run_noise(void);
+void run_plugger(void);
+void run_guests(void);
+void run_signaller(void);
+void run_victims(void);
+
+#endif /* SOAK_H */

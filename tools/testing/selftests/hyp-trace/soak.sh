@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# All files at once, by readers, writers and disturbers on all CPUs: see soak.c.
+# Then every page is the host's again: free, and good for another buffer.
+#
+# HYP_TRACE_SOAK=seconds        how long (10)
+# HYP_TRACE_SOAK_SEED=number    repeats a plan
+# HYP_TRACE_SOAK_KB=number      largest buffer tried, for all CPUs (32768)
+# HYP_TRACE_SOAK_LOADS=number   how often a small one is loaded (64)
+# shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
+. "$(dirname "$0")/tracing.sh"
+
+LARGEST=${HYP_TRACE_SOAK_KB:-32768}
+LOADS=${HYP_TRACE_SOAK_LOADS:-64}
+
+# What differs by less, KiB, is other users', or KASAN's quarantine; the latter
+# grows while many files are opened.
+NOISE=512
+NOISE_OF_SOAK=8192
+
+size() {
+	cat "$HYP/buffer_size_kb"
+}
+
+# load_once: the buffer is loaded, and given back.
+load_once() {
+	echo 1 >"$HYP/tracing_on" && echo 0 >"$HYP/tracing_on" && echo >"$HYP/trace"
+}
+
+# fits KIB: the buffer can have that size for all CPUs.
+fits() {
+	echo $(($1 / CPUS)) >"$HYP/buffer_size_kb" && load_once
+} 2>/dev/null
+
+# The largest size that fits, but for some steps.
+largest() {
+	kb=$(awk '$1 == "MemAvailable:" { print int($2 * 15 / 16) }' /proc/meminfo)
+	[ "$kb" -lt "$LARGEST" ] || kb=$LARGEST
+	while [ "$kb" -gt 1024 ] && ! fits "$kb"; do
+		kb=$((kb * 15 / 16))
+	done
+	echo "$kb"
+}
+
+# lost_less NAME BEFORE KIB: than that of what was free before.
+lost_less() {
+	now=$(free_kb)
+	ktap_print_msg "free: before $2 kB, now $now kB"
+	holds "$1" $(($2 - now)) -lt "$3"
+}
+
+# How many times in a row the smallest buffer was loaded, of as many as shall be.
+load_often() {
+	reset_to 1
+	times=0
+	while [ "$times" -lt "$LOADS" ] && load_once; do
+		times=$((times + 1))
+	done
+	echo "$times"
+}
+
+test_rounds() {
+	kb=$(largest)
+	before=$(free_kb)
+	soak --seconds "${HYP_TRACE_SOAK:-10}" \
+		${HYP_TRACE_SOAK_SEED:+--seed "$HYP_TRACE_SOAK_SEED"}
+	is "every event is read or told lost" $? 0
+	is "the buffer is given back" "$(size | cut -d ' ' -f 2)" "(unloaded)"
+	lost_less "no memory is lost" "$before" "$NOISE_OF_SOAK"
+	ktap_print_msg "the largest buffer that fits: $kb KiB"
+	fits $((kb * 15 / 16)) && fits $((kb * 15 / 16))
+	is "a buffer as large as before fits, again and again" $? 0
+}
+
+# A page lost each time is twice as much as may be lost.
+test_loads() {
+	page=$(memory | cut -d ' ' -f 1)
+	before=$(free_kb)
+	is "a small buffer is loaded many times" "$(load_often)" "$LOADS"
+	lost_less "no page is lost by that" "$before" $((LOADS * page / 2 + NOISE))
+}
+
+plan 6
+test_rounds
+test_loads
+ktap_finished
