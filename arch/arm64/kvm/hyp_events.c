@@ -17,13 +17,13 @@
 #include "hyp_event_names.h"
 #include "hyp_trace.h"
 
-#define HE_FIELD(record, ftype, fname)			\
+#define HE_FIELD(record, ftype, member, fname, sign)	\
 	{						\
-		.type		= #ftype,		\
-		.name		= #fname,		\
-		.offset		= offsetof(record, fname),	\
-		.size		= sizeof_field(record, fname),	\
-		.is_signed	= is_signed_type(ftype),	\
+		.type		= ftype,		\
+		.name		= fname,		\
+		.offset		= offsetof(record, member),	\
+		.size		= sizeof_field(record, member),	\
+		.is_signed	= sign,			\
 	}
 
 /* How the host spells the header, kernel/trace/trace_events.c. */
@@ -40,8 +40,14 @@ static_assert(sizeof(struct hyp_event_header) == sizeof(struct trace_entry));
 static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_entry, pid));
 
 /* First reading: the fields, as the compiler lays them out. */
-#define he_field(type, name)	HE_FIELD(typeof(*record), type, name),
-#define HE_PRINTK(fmt, args...)
+#define he_field(ftype, fname)						\
+	HE_FIELD(typeof(*record), #ftype, fname, #fname, is_signed_type(ftype)),
+#define he_array(ftype, fname, len)					\
+	HE_FIELD(typeof(*record), #ftype, fname, #fname "[" #len "]", is_signed_type(ftype)),
+#define he_string(fname, src)						\
+	HE_FIELD(typeof(*record), "__data_loc char[]", __data_loc_##fname, #fname, false),
+#define he_bitmask(fname, nr_bits)					\
+	HE_FIELD(typeof(*record), "__data_loc unsigned long[]", __data_loc_##fname, #fname, false),
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)			\
 static const struct hyp_event_field *hyp_event_fields_##name(void)		\
 {										\
@@ -51,21 +57,41 @@ static const struct hyp_event_field *hyp_event_fields_##name(void)		\
 	return fields;								\
 }
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef HE_PRINTK
-#undef he_field
 
 /* Second reading: print fmt, in the words of user space's parsers. */
-#define he_field(type, name)
 #define __entry			REC
 #define HE_PRINTK(fmt, args...)	"\"" fmt "\", " __stringify(args)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static char hyp_event_print_fmt_##name[] = printk;
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef HE_PRINTK
 
-/* Third reading: the functions that print, with the host's own helpers. */
+/* Third reading: is what stands behind the structure in the record? */
+static bool hyp_event_tail_is_valid(const struct trace_iterator *iter, u32 loc)
+{
+	return (loc & 0xffff) + (loc >> 16) <= iter->ent_size;
+}
+
+static bool hyp_event_string_is_valid(const struct trace_iterator *iter, u32 loc)
+{
+	const char *str = (const char *)iter->ent + (loc & 0xffff);
+
+	return hyp_event_tail_is_valid(iter, loc) && loc >> 16 && !str[(loc >> 16) - 1];
+}
+
+#define he_string(name, src)						\
+	&& hyp_event_string_is_valid(iter, record->__data_loc_##name)
+#define he_bitmask(name, nr_bits)					\
+	&& hyp_event_tail_is_valid(iter, record->__data_loc_##name)
+#define HYP_EVENT(name, proto, struct_fields, assign, printk)		\
+static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
+{									\
+	const struct hyp_event_##name *record = (const void *)iter->ent;	\
+									\
+	return iter->ent_size >= sizeof(*record) struct_fields;		\
+}
+#include <asm/kvm_hypevents.h>
+
+/* Fourth reading: the functions that print, with the host's own helpers. */
 #include <trace/stages/stage3_trace_output.h>
 
 #define HE_PRINTK(fmt, args...)	fmt "\n", ##args
@@ -77,8 +103,11 @@ hyp_event_print_##name(struct trace_iterator *iter, int flags,			\
 	struct trace_seq *p __maybe_unused = &iter->tmp_seq;			\
 	struct hyp_event_##name *field __maybe_unused = (void *)iter->ent;	\
 										\
+	if (!hyp_event_is_valid_##name(iter))					\
+		return TRACE_TYPE_UNHANDLED;					\
+										\
 	trace_seq_init(p);							\
-	trace_seq_printf(&iter->seq, printk);					\
+	trace_seq_printf(&iter->seq, #name ": " printk);			\
 	return trace_handle_return(&iter->seq);					\
 }										\
 										\
@@ -86,22 +115,31 @@ static struct trace_event_functions hyp_event_funcs_##name = {			\
 	.trace	= hyp_event_print_##name,					\
 };
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
 
 /*
- * Fourth reading: what the host's own events/ shows. No reg(): the host can't
+ * Fifth reading: what the host's own events/ shows. No reg(): the host can't
  * enable them, neither there nor for perf.
  */
-#undef he_field
-#define he_field(ftype, fname)				\
+#define HE_HOST_FIELD(ftype, fname, fsize, falign, sign)	\
 	{						\
-		.type		= #ftype,		\
-		.name		= #fname,		\
-		.size		= sizeof(ftype),	\
-		.align		= __alignof__(struct { ftype b; }),	\
-		.is_signed	= is_signed_type(ftype),	\
+		.type		= ftype,		\
+		.name		= fname,		\
+		.size		= fsize,		\
+		.align		= falign,		\
+		.is_signed	= sign,			\
 		.filter_type	= FILTER_OTHER,		\
 	},
+#define HE_ALIGN(ftype)		__alignof__(struct { ftype b; })
+
+#define he_field(ftype, fname)						\
+	HE_HOST_FIELD(#ftype, #fname, sizeof(ftype), HE_ALIGN(ftype), is_signed_type(ftype))
+#define he_array(ftype, fname, len)					\
+	HE_HOST_FIELD(#ftype "[" #len "]", #fname, sizeof(ftype) * (len), HE_ALIGN(ftype), \
+		      is_signed_type(ftype))
+#define he_string(fname, src)						\
+	HE_HOST_FIELD("__data_loc char[]", #fname, sizeof(u32), HE_ALIGN(u32), false)
+#define he_bitmask(fname, nr_bits)					\
+	HE_HOST_FIELD("__data_loc unsigned long[]", #fname, sizeof(u32), HE_ALIGN(u32), false)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static struct trace_event_fields hyp_event_host_fields_##name[] = {	\
 	struct_fields						\
@@ -115,11 +153,8 @@ static struct trace_event_class hyp_event_class_##name = {	\
 	.raw_init	= trace_event_raw_init,			\
 };
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef he_field
 
-/* Fifth: the events, all of them on at first. */
-#define he_field(type, name)
+/* Sixth: the events, all of them on at first. */
 #define HYP_EVENT(ename, proto, struct_fields, assign, printk)	\
 	[HYP_EVENT_##ename] = {					\
 		.call = {					\
@@ -128,24 +163,19 @@ static struct trace_event_class hyp_event_class_##name = {	\
 			.event.funcs	= &hyp_event_funcs_##ename,	\
 			.print_fmt	= hyp_event_print_fmt_##ename,	\
 		},						\
-		.size		= sizeof(struct hyp_event_##ename),	\
 		.enabled	= true,				\
 	},
 static struct hyp_event hyp_events[] = {
 #include <asm/kvm_hypevents.h>
 };
-#undef HYP_EVENT
 
-/* Sixth: what an initialiser can't hold. */
+/* Seventh: what an initialiser can't hold. */
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 	hyp_events[HYP_EVENT_##name].fields = hyp_event_fields_##name();
 static void __init hyp_events_init_fields(void)
 {
 #include <asm/kvm_hypevents.h>
 }
-#undef HYP_EVENT
-#undef HE_PRINTK
-#undef he_field
 
 /* Covers hyp_event.enabled and hyp_events_on, and that EL2 agrees. */
 static DEFINE_MUTEX(hyp_events_lock);
@@ -300,6 +330,7 @@ static void hyp_event_print_context(struct trace_iterator *iter)
 enum print_line_t hyp_event_print(struct trace_iterator *iter)
 {
 	struct hyp_event_header *header = (void *)iter->ent;
+	enum print_line_t ret = TRACE_TYPE_UNHANDLED;
 	struct trace_seq *s = &iter->seq;
 	struct hyp_event *event = NULL;
 
@@ -310,10 +341,10 @@ enum print_line_t hyp_event_print(struct trace_iterator *iter)
 	hyp_event_print_context(iter);
 	if (iter->ent_size >= sizeof(*header))
 		event = hyp_event_find(header->type);
-	if (event && iter->ent_size >= event->size) {
-		trace_seq_printf(s, "%s: ", event->call.name);
-		return event->call.event.funcs->trace(iter, 0, &event->call.event);
-	}
+	if (event)
+		ret = event->call.event.funcs->trace(iter, 0, &event->call.event);
+	if (ret != TRACE_TYPE_UNHANDLED)
+		return ret;
 
 	/* Not a record of ours: the pages are shared, and not only with us. */
 	trace_seq_printf(s, "unknown record of %d bytes\n", iter->ent_size);

@@ -103,7 +103,6 @@ void hyp_trace_stats_forget(int which);
  * @call:	what the host knows of it: the id, in @call.event.type, the name,
  *		and how user space prints a record
  * @fields:	what a record holds after the header, up to one without a name
- * @size:	of a record, bytes
  * @enabled:	by the user; under a lock of hyp_events.c
  * @filter:	what was written as its filter; NULL for none; under a lock of
  *		hyp_event_filter.c
@@ -111,7 +110,6 @@ void hyp_trace_stats_forget(int which);
 struct hyp_event {
 	struct trace_event_call		call;
 	const struct hyp_event_field	*fields;
-	unsigned int			size;
 	bool				enabled;
 	char				*filter;
 };

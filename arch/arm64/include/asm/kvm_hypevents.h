@@ -4,9 +4,35 @@
  * trace_<event>() of an entry, the host its files and its text. An event is
  * one entry here and one call there.
  *
- * No include guard: who reads this defines HYP_EVENT() before, see
- * asm/kvm_hypevents_defs.h.
+ * No include guard: who reads this defines HYP_EVENT() before, and what there is
+ * to make of fields and text, see asm/kvm_hypevents_defs.h.
+ *
+ * HE_PROTO() has the arguments of trace_<event>(); HE_ASSIGN() fills in __entry from
+ * them, and HE_PRINTK() is its text. HE_STRUCT() has the fields:
+ *
+ *	he_field(type, name)		a number
+ *	he_array(type, name, len)	numbers; __print_array() or __print_hex() prints them
+ *	he_string(name, src)		a copy of the string src, of 127 characters at most;
+ *					filled in by __assign_str(name), __get_str(name) is it
+ *	he_bitmask(name, nr_bits)	filled in by __assign_bitmask(name, src, nr_bits),
+ *					__get_bitmask(name) prints it
  */
+
+#ifndef he_field
+#define he_field(type, name)
+#endif
+#ifndef he_array
+#define he_array(type, name, len)
+#endif
+#ifndef he_string
+#define he_string(name, src)
+#endif
+#ifndef he_bitmask
+#define he_bitmask(name, nr_bits)
+#endif
+#ifndef HE_PRINTK
+#define HE_PRINTK(fmt, args...)
+#endif
 
 /*
  * Every way into EL2, and every way out; time at EL2 is from a hyp_enter to the next
@@ -210,6 +236,18 @@ HYP_EVENT_PAGES(hyp_alloc)
 HYP_EVENT_PAGES(hyp_free)
 #undef HYP_EVENT_PAGES
 
+/* What a trace_hyp_printk() anywhere at EL2 says. */
+HYP_EVENT(hyp_printk,
+	HE_PROTO(const char *text),
+	HE_STRUCT(
+		he_string(text, text)
+	),
+	HE_ASSIGN(
+		__assign_str(text);
+	),
+	HE_PRINTK("%s", __get_str(text))
+)
+
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 /* What was written to write_event. */
 HYP_EVENT(selftest,
@@ -223,3 +261,10 @@ HYP_EVENT(selftest,
 	HE_PRINTK("id=%llu", __entry->id)
 )
 #endif
+
+#undef HYP_EVENT
+#undef he_field
+#undef he_array
+#undef he_string
+#undef he_bitmask
+#undef HE_PRINTK

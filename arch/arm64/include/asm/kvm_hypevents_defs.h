@@ -6,6 +6,7 @@
 #ifndef __ARM64_KVM_HYPEVENTS_DEFS_H
 #define __ARM64_KVM_HYPEVENTS_DEFS_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
 
 /* hyp_enter: what brought the CPU to EL2 */
@@ -63,24 +64,41 @@ struct hyp_event_header {
 #define HE_ASSIGN(args...)	args
 
 /* Numbers count the catalogue's entries. */
-#define HE_PRINTK(fmt, args...)
 #define HYP_EVENT(name, proto, fields, assign, printk)	HYP_EVENT_##name,
 enum hyp_event_nr {
 #include <asm/kvm_hypevents.h>
 	NR_HYP_EVENTS
 };
-#undef HYP_EVENT
 
-/* Records are laid out by the compiler, the same on both sides. */
-#define he_field(type, name)	type name;
+/*
+ * Records are laid out by the compiler, the same on both sides. Strings and
+ * bitmasks are behind the structure; in it, a word says where, in bytes from the
+ * record's begin, and in its upper half how many bytes they are.
+ */
+#define he_field(type, name)		type name;
+#define he_array(type, name, len)	type name[len];
+#define he_string(name, src)		u32 __data_loc_##name;
+#define he_bitmask(name, nr_bits)	u32 __data_loc_##name;
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
 	struct hyp_event_##name {			\
 		struct hyp_event_header header;		\
 		fields					\
 	};
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef he_field
-#undef HE_PRINTK
+
+/* Bytes of a string, its null included; what is longer is cut. */
+#define HYP_EVENT_MAX_STRING		128
+
+/* Bytes of a bitmask */
+#define HYP_EVENT_BITMASK_SIZE(nr_bits)	(BITS_TO_LONGS(nr_bits) * sizeof(long))
+
+/* Bytes behind a record's structure, at most. */
+#define he_string(name, src)		+ HYP_EVENT_MAX_STRING
+#define he_bitmask(name, nr_bits)	+ HYP_EVENT_BITMASK_SIZE(nr_bits)
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	HYP_EVENT_TAIL_##name = 0 fields,
+enum hyp_event_tail {
+#include <asm/kvm_hypevents.h>
+};
 
 #endif /* __ARM64_KVM_HYPEVENTS_DEFS_H */

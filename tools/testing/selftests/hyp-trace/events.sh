@@ -80,7 +80,7 @@ unknown_calls() {
 	for event in $NAMES; do
 		grep '^print fmt: ' "$EVENTS/$event/format" |
 			grep -o '[A-Za-z0-9_][A-Za-z0-9_]* *(' |
-			grep -vE '^(__print_symbolic|__print_flags|__print_hex)\($'
+			grep -vE '^(__print_symbolic|__print_flags|__print_hex|__get_str)\($'
 	done
 }
 

@@ -20,7 +20,7 @@ DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
 # shellcheck disable=SC2034
 CATALOGUE="guest_enter guest_exit host_donate host_ffa_call host_hcall host_mem_abort
 	host_share host_share_ffa host_smc host_unshare host_unshare_ffa hyp_alloc
-	hyp_donate hyp_enter hyp_exit hyp_free psci_call vcpu_illegal_trap"
+	hyp_donate hyp_enter hyp_exit hyp_free hyp_printk psci_call vcpu_illegal_trap"
 BASIC="hyp_enter hyp_exit"
 if [ -e "$HYP/write_event" ]; then
 	CATALOGUE="$CATALOGUE selftest"

@@ -26,17 +26,12 @@ u32 hyp_event_states[NR_HYP_EVENTS];
 static struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 static DEFINE_HYP_SPINLOCK(hyp_events_lock);
 
-/* How large a record is. */
-#define he_field(type, name)
-#define HE_PRINTK(fmt, args...)
+/* How large a record is, without what is behind its structure. */
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
 	[HYP_EVENT_##name] = sizeof(struct hyp_event_##name),
-static const u8 hyp_event_sizes[NR_HYP_EVENTS] = {
+static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
 #include <asm/kvm_hypevents.h>
 };
-#undef HYP_EVENT
-#undef HE_PRINTK
-#undef he_field
 
 static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 {
@@ -158,4 +153,18 @@ void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int 
 
 	memcpy(entry, record, size);
 	hyp_trace_commit();
+}
+
+/**
+ * hyp_event_printk - write an event of a text
+ * @fmt:	for hyp_format()
+ * @args:	likewise
+ * @nr_args:	likewise
+ */
+void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args)
+{
+	char text[HYP_EVENT_MAX_STRING];
+
+	hyp_format(text, sizeof(text), fmt, args, nr_args);
+	(trace_hyp_printk)(text);	/* the event, not the macro */
 }

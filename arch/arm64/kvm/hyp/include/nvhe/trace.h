@@ -6,11 +6,16 @@
 #ifndef __ARM64_KVM_HYP_NVHE_TRACE_H
 #define __ARM64_KVM_HYP_NVHE_TRACE_H
 
+#include <linux/align.h>
+#include <linux/args.h>
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #include <asm/kvm_hypevents_defs.h>
+
+#include <nvhe/printk.h>
 
 #ifdef CONFIG_KVM_HYP_TRACING
 
@@ -43,6 +48,7 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 /* events.c */
 bool hyp_hcall_returns(unsigned int id);
 void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int size);
+void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args);
 
 /* trace_hcall.c */
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt);
@@ -59,25 +65,86 @@ void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
 
+static inline bool hyp_event_is_on(enum hyp_event_nr nr)
+{
+	return READ_ONCE(hyp_event_states[nr]) & HYP_EVENT_ID;
+}
+
+/* Bytes of a string in a record, its null included */
+static inline unsigned int hyp_event_string_size(const char *src)
+{
+	unsigned int len = 0;
+
+	while (len < HYP_EVENT_MAX_STRING - 1 && src[len])
+		len++;
+	return len + 1;
+}
+
+/* Room for @len bytes behind a record of @size bytes, which grows by that. */
+static inline u32 hyp_event_add_tail(unsigned int *size, unsigned int len)
+{
+	u32 loc = len << 16 | *size;
+
+	*size += ALIGN(len, sizeof(u32));
+	return loc;
+}
+
+static inline void hyp_event_put_string(void *entry, u32 loc, const char *src)
+{
+	char *dst = entry + (loc & 0xffff);
+	unsigned int len = (loc >> 16) - 1;
+
+	memcpy(dst, src, len);
+	dst[len] = '\0';
+}
+
+static inline void hyp_event_put_bitmask(void *entry, u32 loc, const unsigned long *src)
+{
+	memcpy(entry + (loc & 0xffff), src, loc >> 16);
+}
+
+#define __assign_str(name)							\
+do {										\
+	__entry->__data_loc_##name = __loc_##name;				\
+	hyp_event_put_string(__entry, __loc_##name, __src_##name);		\
+} while (0)
+
+#define __assign_bitmask(name, src, nr_bits)					\
+do {										\
+	BUILD_BUG_ON(__size_##name != HYP_EVENT_BITMASK_SIZE(nr_bits));		\
+	__entry->__data_loc_##name = __loc_##name;				\
+	hyp_event_put_bitmask(__entry, __loc_##name, src);			\
+} while (0)
+
 /*
  * An event that is off costs a load and a branch. One that has a filter is put
  * together aside, and has no room in the ring unless it passes.
  */
-#define he_field(type, name)
-#define HE_PRINTK(fmt, args...)
+#define he_string(name, src)							\
+	const char *__src_##name = (src);					\
+	u32 __loc_##name = hyp_event_add_tail(&__size, hyp_event_string_size(__src_##name));
+#define he_bitmask(name, nr_bits)						\
+	enum { __size_##name = HYP_EVENT_BITMASK_SIZE(nr_bits) };		\
+	u32 __loc_##name = hyp_event_add_tail(&__size, __size_##name);
 #define HYP_EVENT(ename, proto, fields, assign, printk)			\
 	static inline void trace_##ename(proto)				\
 	{								\
 		u32 __state = READ_ONCE(hyp_event_states[HYP_EVENT_##ename]);	\
-		struct hyp_event_##ename __record, *__entry = &__record;	\
+		unsigned int __size = sizeof(struct hyp_event_##ename);	\
+		struct {						\
+			struct hyp_event_##ename record;		\
+			u8 tail[HYP_EVENT_TAIL_##ename];		\
+		} __aside;						\
+		struct hyp_event_##ename *__entry = &__aside.record;	\
 									\
 		if (likely(!(__state & HYP_EVENT_ID)))			\
 			return;						\
 									\
+		fields							\
 		if (unlikely(__state & HYP_EVENT_FILTERED))		\
-			memset(&__record, 0, sizeof(__record));		\
+			memset(__entry, 0, sizeof(*__entry));		\
 		else							\
-			__entry = hyp_trace_reserve(sizeof(*__entry));	\
+			__entry = hyp_trace_reserve(__size);		\
 		if (!__entry)						\
 			return;						\
 									\
@@ -86,31 +153,62 @@ void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
 			.pid	= hyp_trace_pid(),			\
 		};							\
 		assign							\
-		if (unlikely(__entry == &__record))			\
-			hyp_event_write_filtered(HYP_EVENT_##ename,	\
-						 __entry, sizeof(*__entry));	\
+		if (unlikely(__entry == &__aside.record))		\
+			hyp_event_write_filtered(HYP_EVENT_##ename, __entry, __size);	\
 		else							\
 			hyp_trace_commit();				\
 	}
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef HE_PRINTK
-#undef he_field
+
+/* The arguments as 64-bit numbers. For a pointer this is no C. */
+#define __hyp_printk_args(none, a, b, c, d, e, f, rest...)		\
+	{ (a) | 0ULL, (b) | 0ULL, (c) | 0ULL, (d) | 0ULL, (e) | 0ULL, (f) | 0ULL }
+
+#define __hyp_printk(fmt, args...)					\
+do {									\
+	if (unlikely(hyp_event_is_on(HYP_EVENT_hyp_printk))) {		\
+		const u64 __args[HYP_PRINTK_MAX_ARGS] =			\
+			__hyp_printk_args(0, ##args, 0, 0, 0, 0, 0, 0);	\
+									\
+		hyp_event_printk(fmt, __args, COUNT_ARGS(args));	\
+	}								\
+} while (0)
 
 #else /* !CONFIG_KVM_HYP_TRACING */
 
 static inline void hyp_trace_park(void) { }
 static inline void hyp_trace_unpark(void) { }
 
-#define he_field(type, name)
-#define HE_PRINTK(fmt, args...)
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	static inline void trace_##name(proto) { }
 #include <asm/kvm_hypevents.h>
-#undef HYP_EVENT
-#undef HE_PRINTK
-#undef he_field
+
+#define __hyp_printk(fmt, args...)	do { } while (0)
 
 #endif /* CONFIG_KVM_HYP_TRACING */
+
+/* For the compiler to compare a format with its arguments. */
+static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
+{
+}
+
+/**
+ * trace_hyp_printk - trace a text, as trace_printk() does in the kernel
+ * @fmt:	a format of printf(3)'s with conversions of integers, a literal
+ * @args:	integers, HYP_PRINTK_MAX_ARGS at most
+ *
+ * For debugging. The text is the event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
+ * characters. While that is off this is a load and a branch, and @args are not
+ * evaluated.
+ *
+ * Context: any at EL2.
+ */
+#define trace_hyp_printk(fmt, args...)					\
+do {									\
+	BUILD_BUG_ON(COUNT_ARGS(args) > HYP_PRINTK_MAX_ARGS);		\
+	if (0)								\
+		hyp_printk_check("" fmt, ##args);			\
+	__hyp_printk("" fmt, ##args);					\
+} while (0)
 
 #endif /* __ARM64_KVM_HYP_NVHE_TRACE_H */
