@@ -79,15 +79,17 @@ static bool hyp_event_string_is_valid(const struct trace_iterator *iter, u32 loc
 }
 
 #define he_string(name, src)						\
-	&& hyp_event_string_is_valid(iter, record->__data_loc_##name)
+	valid = valid && hyp_event_string_is_valid(iter, record->__data_loc_##name);
 #define he_bitmask(name, nr_bits)					\
-	&& hyp_event_tail_is_valid(iter, record->__data_loc_##name)
+	valid = valid && hyp_event_tail_is_valid(iter, record->__data_loc_##name);
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)		\
 static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 {									\
 	const struct hyp_event_##name *record = (const void *)iter->ent;	\
+	bool valid = iter->ent_size >= sizeof(*record);			\
 									\
-	return iter->ent_size >= sizeof(*record) struct_fields;		\
+	struct_fields							\
+	return valid;							\
 }
 #include <asm/kvm_hypevents.h>
 

@@ -92,13 +92,13 @@ enum hyp_event_nr {
 /* Bytes of a bitmask */
 #define HYP_EVENT_BITMASK_SIZE(nr_bits)	(BITS_TO_LONGS(nr_bits) * sizeof(long))
 
-/* Bytes behind a record's structure, at most. */
-#define he_string(name, src)		+ HYP_EVENT_MAX_STRING
-#define he_bitmask(name, nr_bits)	+ HYP_EVENT_BITMASK_SIZE(nr_bits)
+/* What is behind a record's structure, as long as it may get. */
+#define he_string(name, src)		u8 name[HYP_EVENT_MAX_STRING];
+#define he_bitmask(name, nr_bits)	u8 name[HYP_EVENT_BITMASK_SIZE(nr_bits)];
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
-	HYP_EVENT_TAIL_##name = 0 fields,
-enum hyp_event_tail {
+	struct hyp_event_tail_##name {			\
+		fields					\
+	};
 #include <asm/kvm_hypevents.h>
-};
 
 #endif /* __ARM64_KVM_HYPEVENTS_DEFS_H */

@@ -61,8 +61,13 @@ misshapen() {
 	done | od -An -v -tu4 |
 		awk -v page=$((PAGE_BYTES + 16)) -v id="$(cat "$EVENT/id")" \
 			-f "$DIR/records.awk" |
-		awk '{ len = int($3 / 65536); end = $3 % 65536 + len
-			if ($3 % 65536 != 12 || len < 30 || len > 128 || NF > int((end + 3) / 4)) print }
+		awk '
+			{
+				at = $3 % 65536
+				len = int($3 / 65536)
+				words = int((at + len + 3) / 4)
+			}
+			at != 12 || len < 30 || len > 128 || NF != words { print }
 			END { if (NR != 12) print NR " records" }'
 }
 
@@ -73,7 +78,8 @@ plan 11 write_event
 only hyp_printk
 none "the text of each number" said_otherwise expected
 only selftest
-is "with the event off none" "$(record trace write_all; grep -c hyp_printk trace)" 0
+record trace write_all
+is "with the event off none" "$(grep -c hyp_printk trace)" 0
 only hyp_printk
 echo 'common_pid != 0' >"$EVENT/filter"
 none "with a filter that lets all pass" said_otherwise expected

@@ -114,7 +114,7 @@ void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, id, host_ctxt, 1);
 
 	trace_selftest(id);
-	trace_hyp_printk("write_event %llu: 0x%08x %d %-3hhu %c %+lld", id, (u32)id, (s32)id,
+	trace_hyp_printk("write_event %llu: 0x%08x %d %-3u %c %+lld", id, (u32)id, (s32)id,
 			 (u8)id, (char)('A' + id % 26), (s64)id >> 1);
 	cpu_reg(host_ctxt, 1) = 0;
 }

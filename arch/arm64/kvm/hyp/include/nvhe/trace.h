@@ -133,7 +133,7 @@ do {										\
 		unsigned int __size = sizeof(struct hyp_event_##ename);	\
 		struct {						\
 			struct hyp_event_##ename record;		\
-			u8 tail[HYP_EVENT_TAIL_##ename];		\
+			struct hyp_event_tail_##ename tail;		\
 		} __aside;						\
 		struct hyp_event_##ename *__entry = &__aside.record;	\
 									\
