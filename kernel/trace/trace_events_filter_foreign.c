@@ -43,10 +43,14 @@ static u64 foreign_val(u64 val, u8 size, bool is_signed)
 	return is_signed ? sign_extend64(val, msb) : val & GENMASK_ULL(msb, 0);
 }
 
-/* False for what only the kernel can evaluate: strings, the task's name. */
+/*
+ * False for what only the kernel can evaluate: strings, the task's name; and for the
+ * word that says where a field is, which the kernel takes for a number.
+ */
 static bool foreign_pred(const struct filter_pred *pred, struct trace_foreign_pred *foreign)
 {
-	if (pred->fn_num >= ARRAY_SIZE(foreign_pred_types) ||
+	if (!pred->field || str_has_prefix(pred->field->type, "__data_loc") ||
+	    pred->fn_num >= ARRAY_SIZE(foreign_pred_types) ||
 	    !foreign_pred_types[pred->fn_num].size ||
 	    pred->op >= ARRAY_SIZE(foreign_pred_ops) || !foreign_pred_ops[pred->op])
 		return false;

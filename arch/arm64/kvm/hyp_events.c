@@ -122,7 +122,7 @@ static struct trace_event_functions hyp_event_funcs_##name = {			\
  * Fifth reading: what the host's own events/ shows. No reg(): the host can't
  * enable them, neither there nor for perf.
  */
-#define HE_HOST_FIELD(ftype, fname, fsize, falign, sign)	\
+#define HE_HOST_FIELD(ftype, fname, fsize, falign, sign, flen)	\
 	{						\
 		.type		= ftype,		\
 		.name		= fname,		\
@@ -130,18 +130,19 @@ static struct trace_event_functions hyp_event_funcs_##name = {			\
 		.align		= falign,		\
 		.is_signed	= sign,			\
 		.filter_type	= FILTER_OTHER,		\
+		.len		= flen,			\
 	},
 #define HE_ALIGN(ftype)		__alignof__(struct { ftype b; })
 
 #define he_field(ftype, fname)						\
-	HE_HOST_FIELD(#ftype, #fname, sizeof(ftype), HE_ALIGN(ftype), is_signed_type(ftype))
+	HE_HOST_FIELD(#ftype, #fname, sizeof(ftype), HE_ALIGN(ftype), is_signed_type(ftype), 0)
 #define he_array(ftype, fname, len)					\
 	HE_HOST_FIELD(#ftype "[" #len "]", #fname, sizeof(ftype) * (len), HE_ALIGN(ftype), \
-		      is_signed_type(ftype))
+		      is_signed_type(ftype), len)
 #define he_string(fname, src)						\
-	HE_HOST_FIELD("__data_loc char[]", #fname, sizeof(u32), HE_ALIGN(u32), false)
+	HE_HOST_FIELD("__data_loc char[]", #fname, sizeof(u32), HE_ALIGN(u32), false, 0)
 #define he_bitmask(fname, nr_bits)					\
-	HE_HOST_FIELD("__data_loc unsigned long[]", #fname, sizeof(u32), HE_ALIGN(u32), false)
+	HE_HOST_FIELD("__data_loc unsigned long[]", #fname, sizeof(u32), HE_ALIGN(u32), false, 0)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static struct trace_event_fields hyp_event_host_fields_##name[] = {	\
 	struct_fields						\

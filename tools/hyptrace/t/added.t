@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# An event is one entry in the catalogue and one call: add one that has a field of
+# each kind, and see it wherever events are seen, trace-cmd's report included.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+CATALOGUE=arch/arm64/include/asm/kvm_hypevents.h
+CALLER=arch/arm64/kvm/hyp/nvhe/trace_hcall.c
+
+cat >"$tmp/entry" <<'END'
+HYP_EVENT(added,
+	HE_PROTO(u64 id, const char *text, const unsigned long *bits),
+	HE_STRUCT(
+		he_field(s32, sign)
+		he_array(u16, values, 3)
+		he_string(text, text)
+		he_bitmask(bits, 70)
+		he_string(again, text)
+	),
+	HE_ASSIGN(
+		__entry->sign = id & 1 ? -1 : 1;
+		__entry->values[0] = id;
+		__entry->values[1] = id + 1;
+		__entry->values[2] = 0xffff;
+		__assign_str(text);
+		__assign_bitmask(bits, bits, 70);
+		__assign_str(again);
+	),
+	HE_PRINTK("sign=%d values=%s text=%s bits=%s again=%s", __entry->sign,
+		  __print_array(__entry->values, 3, 2), __get_str(text), __get_bitmask(bits),
+		  __get_str(again))
+)
+END
+cat >"$tmp/call" <<'END'
+	trace_added(id, id == 3 ? NULL_TEXT : id & 1 ? "odd" : LONG_TEXT,
+		    (unsigned long[]){ id << 60 | 5, id & 63 });
+END
+long=$(printf '0123456789%.0s' $(seq 14))
+
+# The tree with the event, built beside the default kernel, of which it takes what
+# the event does not concern. The tree is then as it was, to the date.
+put_back() {
+	for file in $CATALOGUE $CALLER; do
+		[ ! -e "$tmp/${file##*/}" ] || cp -p "$tmp/${file##*/}" "$BUILD/tree/$file"
+	done
+	rm -rf "$tmp" "$BUILD/kernel-event"
+}
+
+build() {
+	rm -rf "$BUILD/kernel-event"
+	cp -a "$BUILD/kernel-default" "$BUILD/kernel-event" || return
+	trap put_back EXIT
+	for file in $CATALOGUE $CALLER; do
+		cp -p "$BUILD/tree/$file" "$tmp" || return
+	done
+	sed -i "/^#undef HYP_EVENT\$/{
+		r $tmp/entry
+		N
+	}" "$BUILD/tree/$CATALOGUE"
+	sed -i -e "/^	trace_selftest(id);\$/r $tmp/call" "$BUILD/tree/$CALLER"
+	sed -i -e "s/NULL_TEXT/\"\"/; s/LONG_TEXT/\"$long\"/" "$BUILD/tree/$CALLER"
+	"$TOOLS/kernel" CONFIG=event TARGETS=Image
+}
+
+run() {
+	"$TOOLS/vm" CONFIG=event SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" TIMEOUT=120 >"$tmp/ktap"
+}
+
+ok "a kernel with one more event" build
+if ! "$TOOLS/clients/trace-cmd-files" bookworm "$tmp/files" 2>"$tmp/err"; then
+	"$TOOLS/selftest"
+	mkdir -p "$tmp/files"
+	cp -R "$BUILD/selftest/." "$tmp/files"
+fi
+cp "$TOOLS/clients/added.sh" "$tmp/files/hyp-trace"
+cat >"$tmp/script" <<'END'
+#!/bin/sh
+[ ! -d usr ] || cp -R usr /
+echo "# test added.sh"
+hyp-trace/added.sh </dev/null
+echo "# status $?"
+END
+ok "the VM ends well" run
+awk -v form=event -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" ||
+	failures=1
+cat "$tmp/tap"
+tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
+plan
