@@ -331,6 +331,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_page_mixed),
 	KUNIT_CASE(ring_test_page_scribble),
 	KUNIT_CASE(ring_test_page_cut),
+	KUNIT_CASE(filter_test_as_host),
 	KUNIT_CASE(ring_test_stats),
 	KUNIT_CASE(ring_test_stats_stopped),
 	KUNIT_CASE(ring_test_dirty_pages),

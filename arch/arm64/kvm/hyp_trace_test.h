@@ -121,6 +121,9 @@ void ring_test_iter_stopped(struct kunit *test);
 void ring_test_iter_random(struct kunit *test);
 void ring_test_iter_scribble(struct kunit *test);
 
+/* hyp_trace_test_filter.c */
+void filter_test_as_host(struct kunit *test);
+
 /* hyp_trace_test_page.c */
 void ring_test_page_all(struct kunit *test);
 void ring_test_page_short(struct kunit *test);
