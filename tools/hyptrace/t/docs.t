@@ -14,6 +14,7 @@ need docs
 tree=$BUILD/tree
 page=hypervisor-tracing
 doc=$tree/Documentation/trace/$page.rst
+events=$tree/Documentation/trace/hypervisor-events.rst
 selftests=$tree/tools/testing/selftests/hyp-trace
 new_files >"$tmp/new"
 
@@ -37,7 +38,7 @@ nothing() {
 
 # What comes through the document names it, what comes from a file of ours that.
 complaints() {
-	grep -F -A 1 -e "$page" -f "$tmp/new" "$tmp/sphinx"
+	grep -F -A 1 -e "$page" -e hypervisor-events -f "$tmp/new" "$tmp/sphinx"
 }
 
 # Functions of the header that the page does not describe.
@@ -49,22 +50,77 @@ undescribed() {
 		done
 }
 
-# The terms that the page explains, a line each, without the directory; events begin
-# a row of a table.
+# The terms that the page explains, a line each, without the directory.
 # shellcheck disable=SC2016 # literal text in RST
 terms() {
-	sed -n '/^``/p; s/^   \* - \(``\)/\1/p' "$doc" | tr ',' '\n' | sed -n 's/^ *``\(.*\/\)\{0,1\}\([a-z_]*\)``$/\2/p'
+	sed -n '/^``/p' "$doc" | tr ',' '\n' | sed -n 's/^ *``\(.*\/\)\{0,1\}\([a-z_]*\)``$/\2/p'
 }
 
-# Files of the instance, and events, that it does not explain.
+# Files of the instance that it does not explain.
 unexplained() {
 	terms >"$tmp/terms"
-	{
-		sed -n 's/^\t{ "\([a-z_]*\)",[ \t]*\(HYP_TRACE_MODE\|0\).*/\1/p' \
-			"$tree"/arch/arm64/kvm/hyp_*.c
-		sed -n 's/^HYP_EVENT[_A-Z]*(\([a-z_]*\)[,)].*/\1/p' \
-			"$tree/arch/arm64/include/asm/kvm_hypevents.h" | grep -vx ename
-	} | sort -u | grep -vxF -f "$tmp/terms"
+	sed -n 's/^\t{ "\([a-z_]*\)",[ \t]*\(HYP_TRACE_MODE\|0\).*/\1/p' \
+		"$tree"/arch/arm64/kvm/hyp_*.c | sort -u | grep -vxF -f "$tmp/terms"
+}
+
+catalogue() {
+	sed -n 's/^HYP_EVENT[_A-Z]*(\([a-z_]*\)[,)].*/\1/p' \
+		"$tree/arch/arm64/include/asm/kvm_hypevents.h" | grep -vx ename | sort
+}
+
+# The section of an event, without the headings.
+section() {
+	awk -v event="$1" '
+		/^=+$/ { inside = before == event }
+		inside && !/^=+$/ { print before }
+		{ before = $0 }' "$events"
+}
+
+# Events that have no section, or whose section has no line of output, nor why there is
+# none, or does not say what the host learns.
+untold() {
+	for event in $(catalogue); do
+		section "$event" >"$tmp/section"
+		grep -qE "^  \[[0-9]{3}\] +[0-9]+\.[0-9]{6}: $event: |[Nn]o line of it" "$tmp/section" ||
+			echo "$event: no line"
+		grep -qE "learn[st]" "$tmp/section" || grep -q "for the same reason" "$tmp/section" ||
+			echo "$event: what does the host learn?"
+	done
+}
+
+# The fields of an event, one a line. Some events are made by a macro of the
+# catalogue's own.
+fields() {
+	awk -v event="$1" '
+		/^#define HYP_EVENT_/ { sub(/\(.*/, "", $2); entry = $2 }
+		/^HYP_EVENT\(/ && !/\(ename/ { entry = $0; gsub(/.*\(|,.*/, "", entry) }
+		match($0, /he_[a-z]+\(.*\)/) {
+			field = substr($0, RSTART, RLENGTH)
+			sub(field ~ /^he_(field|array)/ ? "^[^,]*, *" : "^[^(]*\\(", "", field)
+			sub(/[^a-z_0-9].*/, "", field)
+			list[entry] = list[entry] field "\n"
+		}
+		/^HYP_EVENT_.*\(/ {
+			macro = name = $1
+			sub(/\(.*/, "", macro)
+			gsub(/.*\(|\).*/, "", name)
+			list[name] = list[macro]
+		}
+		END { printf "%s", list[event] }' "$tree/arch/arm64/include/asm/kvm_hypevents.h"
+}
+
+# Fields that an event's section does not explain, nor leaves to another's.
+unexplained_fields() {
+	for event in $(catalogue); do
+		section "$event" >"$tmp/section"
+		fields "$event" >"$tmp/fields"
+		[ -s "$tmp/fields" ] || echo "$event: no fields"
+		! grep -qE "Fields (as|and)|for the same reason" "$tmp/section" || continue
+		while read -r field; do
+			grep -qE "^(\`\`[a-z_0-9]+\`\`, )*\`\`$field\`\`" "$tmp/section" ||
+				echo "$event: $field"
+		done <"$tmp/fields"
+	done
 }
 
 # What the table gives as checks, as: script, a part of what it prints.
@@ -142,10 +198,14 @@ nobodys() {
 ok "Sphinx builds trace/" sphinx
 ok "it has nothing against our page and its kernel-doc" nothing complaints
 ok "each function of ring_buffer_writer.h is described" nothing undescribed
-ok "each file and each event is explained" nothing unexplained
+ok "each file is explained" nothing unexplained
+ok "the catalogue has events" [ "$(catalogue | wc -l)" -ge 20 ]
+ok "of each there is a line, and what the host learns" nothing untold
+ok "each of their fields is explained" nothing unexplained_fields
 ok "the table names checks" [ "$(checks | wc -l)" -ge 30 ]
 ok "and those are in the kselftest" nothing unknown_checks
 ok "paths in the page lead somewhere" nothing astray "$doc"
+ok "and in that of the events" nothing astray "$events"
 ok "and in README.md" nothing astray "$ROOT/README.md"
 ok "kernel-doc -Wall has nothing against new files" nothing kernel_doc_of_new
 ok "patches add functions with kernel-doc" [ -n "$(added)" ]

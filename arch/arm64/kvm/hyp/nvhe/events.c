@@ -107,10 +107,11 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 }
 
 /**
- * hyp_hcall_returns - does a hypercall return something?
+ * hyp_hcall_returns - does a hypercall return something to be told?
  * @id:		its number
  *
- * Return: false for one that leaves the register as the host had it.
+ * Return: false for one that leaves the register as the host had it, or that returns
+ * an address of EL2's.
  */
 bool hyp_hcall_returns(unsigned int id)
 {
@@ -128,6 +129,9 @@ bool hyp_hcall_returns(unsigned int id)
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_save_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_restore_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___pkvm_vcpu_init_traps:
+		return false;
+	case __KVM_HOST_SMCCC_FUNC___pkvm_create_private_mapping:
+		/* An address of EL2's: for the host, but not for a trace. */
 		return false;
 	default:
 		return true;
