@@ -123,11 +123,12 @@ static void filter_test_compile(struct kunit *test, struct filter_test *t)
 	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error);
 
 	for (i = 0; i < nr; i++) {
-		const struct trace_foreign_pred *pred = &t->preds[i];
+		const struct trace_foreign_pred *p = &t->preds[i];
+		u64 pred = hyp_pred(p->offset, p->size, p->is_signed, p->op, p->not, p->when,
+				    p->target);
 
-		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&t->ours, i, hyp_pred(pred->offset,
-				pred->size, pred->is_signed, pred->op, pred->not, pred->when,
-				pred->target), pred->val, ALIGN(t->size, 8)));
+		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&t->ours, i, pred, p->val,
+							ALIGN(t->size, 8)));
 	}
 	KUNIT_ASSERT_EQ(test, 0, hyp_filter_set(&t->ours, nr));
 }
