@@ -27,7 +27,7 @@ kernel: tree ## build it [CONFIG=default|debug|16k|64k]
 rootfs: ## make the guest's user space from Debian's arm64 packages
 	@$(T)/rootfs
 
-vm: kernel rootfs ## boot it: a shell, or [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+vm: kernel rootfs ## boot it: a shell, or [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 	@$(T)/vm
 
 series: ## export the patches as mails that `git am` takes [OUT=build/series]

@@ -166,4 +166,47 @@ unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter)
 void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
 
+struct ring_buffer_per_cpu;
+
+/**
+ * struct ring_buffer_reader_dump - the last events of a CPU, one by one
+ * @ts:		time of the event it is at, ns
+ * @lost:	events before that were overwritten as they were looked for; for the
+ *		caller to clear
+ * @cpu_buffer:	the CPU's. This and what follows is ring_buffer_reader_dump.c's
+ * @pos:	positions of the pages to go over
+ * @nr_pages:	how many
+ * @nr_opened:	how many of them it has begun
+ * @oldest:	position of the oldest page that was not the reader's at the start
+ * @left:	events to go to
+ * @page:	the page it is on; NULL for none
+ * @limit:	a writer that comes to that position may overwrite it
+ * @commit:	bytes of events on it
+ * @read:	bytes of them that were consumed
+ * @offset:	where the event is on it, bytes
+ * @length:	bytes it has there
+ */
+struct ring_buffer_reader_dump {
+	u64				ts;
+	bool				lost;
+	struct ring_buffer_per_cpu	*cpu_buffer;
+	u64				pos[4];
+	unsigned int			nr_pages;
+	unsigned int			nr_opened;
+	u64				oldest;
+	unsigned int			left;
+	struct ring_buffer_writer_page	*page;
+	u64				limit;
+	unsigned int			commit;
+	unsigned int			read;
+	unsigned int			offset;
+	unsigned int			length;
+};
+
+void ring_buffer_reader_dump_start(struct ring_buffer_reader_dump *dump,
+				   struct trace_buffer *buffer, int cpu, unsigned int max);
+bool ring_buffer_reader_dump_next(struct ring_buffer_reader_dump *dump);
+unsigned int ring_buffer_reader_dump_copy(struct ring_buffer_reader_dump *dump, void *data,
+					  unsigned int size);
+
 #endif /* _LINUX_RING_BUFFER_WRITER_H */

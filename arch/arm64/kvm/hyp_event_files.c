@@ -277,8 +277,14 @@ static bool hyp_event_matches(const struct hyp_event *event, const char *word)
 	       hyp_event_name_is(event->call.name, colon + 1);
 }
 
-/* Do what a word says: an event or several, with a ! in front to disable them. */
-static int hyp_event_set(const char *word)
+/**
+ * hyp_event_set - do what a word written to set_event says
+ * @word:	an event or several, with a ! in front to disable them
+ *
+ * Context: process context.
+ * Return: 0; -EINVAL when it is none of the events; or what EL2 refused with.
+ */
+int hyp_event_set(const char *word)
 {
 	bool enable = *word != '!';
 	int i, err, ret = -EINVAL;

@@ -26,16 +26,16 @@
  * cpu_hotplug_lock	@on changes with it held for reading, so that a CPU that
  *			comes or goes agrees with it
  * hyp_trace_read_lock()	events are being read, or forgotten
+ *
+ * A dump, when all is over, takes none of them: see hyp_trace_dump.c.
  */
 #include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 
 #include <asm/kvm_asm.h>
-#include <asm/virt.h>
 
 #include "hyp_trace.h"
 
@@ -95,7 +95,7 @@ static int hyp_trace_load(void)
 		return PTR_ERR(buffer);
 
 	hyp_trace_stats_forget(RING_BUFFER_ALL_CPUS);
-	WRITE_ONCE(hyp_trace.buffer, buffer);
+	smp_store_release(&hyp_trace.buffer, buffer);	/* for hyp_trace_peek() */
 	return 0;
 }
 
@@ -109,9 +109,15 @@ static void hyp_trace_unload_unused(void)
 	if (!buffer || hyp_trace.on || hyp_trace.nr_users || !ring_buffer_empty(buffer->trace))
 		return;
 
+	/* Who dumps locks nothing. Another time, then, if there is one. */
+	WRITE_ONCE(hyp_trace.buffer, NULL);
+	if (hyp_trace_is_dumping()) {
+		smp_store_release(&hyp_trace.buffer, buffer);	/* as in hyp_trace_load() */
+		return;
+	}
+
 	hyp_trace_stats_keep(buffer->trace);
 	hyp_trace_buffer_unload(buffer);
-	WRITE_ONCE(hyp_trace.buffer, NULL);
 }
 
 /**
@@ -316,6 +322,19 @@ int hyp_trace_set_size(int cpu, unsigned long size)
 }
 
 /**
+ * hyp_trace_peek - the rings, for a dump that can't lock anything
+ *
+ * Context: any; hyp_trace_is_dumping() by now, and so they stay.
+ * Return: the buffer; NULL when there is none.
+ */
+struct trace_buffer *hyp_trace_peek(void)
+{
+	struct hyp_trace_buffer *buffer = smp_load_acquire(&hyp_trace.buffer); /* all of it */
+
+	return buffer ? buffer->trace : NULL;
+}
+
+/**
  * hyp_trace_get - keep the rings, if they are loaded
  *
  * Context: process context, may sleep.
@@ -418,72 +437,3 @@ int hyp_trace_clear(int cpu)
 	hyp_trace_unload_unused();
 	return ret;
 }
-
-/*
- * A CPU that goes and comes, in plain nVHE mode. Under pKVM EL2 sees to it
- * itself, and traces the CPU until it is off.
- */
-static int hyp_trace_cpu_set(unsigned int cpu, bool enable)
-{
-	if (is_protected_kvm_enabled())
-		return 0;
-
-	/* A CPU that can't be traced is a CPU all the same. */
-	WARN_ON_ONCE(kvm_call_hyp_nvhe(__hyp_trace_enable, cpu, enable));
-	return 0;
-}
-
-static int hyp_trace_cpu_online(unsigned int cpu)
-{
-	return hyp_trace_cpu_set(cpu, hyp_trace.on);
-}
-
-static int hyp_trace_cpu_offline(unsigned int cpu)
-{
-	return hyp_trace_cpu_set(cpu, false);
-}
-
-static int __init hyp_trace_setup(void)
-{
-	int state, ret;
-
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kvm/arm64/hyp_trace:online",
-				  hyp_trace_cpu_online, hyp_trace_cpu_offline);
-	if (state < 0)
-		return state;
-
-	hyp_trace_read_init();
-	ret = hyp_events_init();
-	if (ret)
-		goto err_state;
-
-	ret = hyp_trace_create_dir();
-	if (ret)
-		goto err_events;
-	return 0;
-
-err_events:
-	hyp_events_exit();
-err_state:
-	cpuhp_remove_state(state);
-	return ret;
-}
-
-/*
- * After KVM, and apart from it: whatever fails here, guests run. Under VHE
- * there is no EL2 object to trace.
- */
-static int __init hyp_trace_init(void)
-{
-	int ret;
-
-	if (!is_kvm_arm_initialised() || is_kernel_in_hyp_mode())
-		return 0;
-
-	ret = hyp_trace_setup();
-	if (ret)
-		pr_warn("kvm: hyp_trace: no tracing of the hypervisor (%d)\n", ret);
-
-	return 0;
-}
-late_initcall(hyp_trace_init);

@@ -44,6 +44,7 @@ struct trace_buffer *hyp_trace_get(void);
 void hyp_trace_put(void);
 struct trace_buffer *hyp_trace_get_reader(void);
 void hyp_trace_put_reader(void);
+struct trace_buffer *hyp_trace_peek(void);
 
 /* hyp_trace_buffer.c: the rings' memory */
 unsigned long hyp_trace_buffer_max_size(void);
@@ -82,6 +83,26 @@ void hyp_trace_assert_read_locked(int cpu);
 bool hyp_trace_is_empty(struct trace_buffer *buffer, int cpu);
 unsigned int hyp_trace_get_percent(void);
 __poll_t hyp_trace_poll(struct trace_buffer *buffer, int cpu, struct file *file, poll_table *pt);
+
+/* hyp_trace_dump.c: the last events, on the console */
+#ifdef CONFIG_KVM_HYP_TRACING_DUMP
+bool hyp_trace_is_dumping(void);
+void hyp_trace_dump_panic(void);
+void hyp_trace_dump_init(void);
+#else
+static inline bool hyp_trace_is_dumping(void)
+{
+	return false;
+}
+
+static inline void hyp_trace_dump_panic(void)
+{
+}
+
+static inline void hyp_trace_dump_init(void)
+{
+}
+#endif
 
 /* hyp_trace_pipe.c: trace_pipe, reading as text */
 extern const struct file_operations hyp_trace_pipe_fops;
@@ -150,6 +171,7 @@ int hyp_event_set_filter(struct hyp_event *event, const char *str);
 char *hyp_event_get_filter(struct hyp_event *event);
 
 /* hyp_event_files.c: events/, set_event, available_events */
+int hyp_event_set(const char *word);
 int hyp_event_create_files(struct dentry *dir);
 
 #endif /* __ARM64_KVM_HYP_TRACE_H__ */

@@ -121,6 +121,15 @@ void ring_test_iter_stopped(struct kunit *test);
 void ring_test_iter_random(struct kunit *test);
 void ring_test_iter_scribble(struct kunit *test);
 
+/* hyp_trace_test_dump.c */
+void ring_test_dump_empty(struct kunit *test);
+void ring_test_dump_all(struct kunit *test);
+void ring_test_dump_reader(struct kunit *test);
+void ring_test_dump_large(struct kunit *test);
+void ring_test_dump_stopped(struct kunit *test);
+void ring_test_dump_garbage(struct kunit *test);
+void ring_test_dump_race(struct kunit *test);
+
 /* hyp_trace_test_filter.c */
 void filter_test_as_host(struct kunit *test);
 

@@ -49,7 +49,9 @@ hang() {
 }
 
 panics() {
-	vm 125 'echo c >/proc/sysrq-trigger' && says "Kernel panic" && says "sysrq triggered crash"
+	vm 125 'echo c >/proc/sysrq-trigger' CONSOLE="$tmp/console" && says "Kernel panic" &&
+		says "sysrq triggered crash" && says "Booting Linux" "$tmp/console" &&
+		says "sysrq triggered crash" "$tmp/console"
 }
 
 splat() {
@@ -102,7 +104,7 @@ ok "large output is whole" large_output
 ok "output comes as it is written" live
 ok "what the script leaves running is no hindrance" left_behind
 ok "a hang ends at TIMEOUT" hang
-ok "a panic fails" panics
+ok "a panic fails, and the console is there" panics
 ok "a warning fails, whatever the script says" splat "WARNING: CPU: 0 PID: 1 at"
 ok "so does an error of KASAN" splat "BUG: KASAN: use-after-free"
 ok "and a hypervisor's panic" splat "nVHE hyp panic at:"

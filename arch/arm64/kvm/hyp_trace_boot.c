@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracing the hypervisor: setting it up, and what the kernel's command line says
+ *
+ *	hyp_trace_event=	which events, and that tracing starts
+ *	hyp_trace_buffer_size=	how large the rings are
+ *
+ * They are to the hypervisor what trace_event= and trace_buf_size= are to the
+ * host, and take what these take. Whatever is wrong with them is told, and
+ * booting goes on.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kvm_host.h>
+#include <linux/printk.h>
+#include <linux/ring_buffer.h>
+#include <linux/security.h>
+#include <linux/string.h>
+
+#include <asm/kvm_asm.h>
+#include <asm/setup.h>
+#include <asm/virt.h>
+
+#include "hyp_trace.h"
+
+/* A size that is less is taken for this one, as the host does. */
+#define HYP_TRACE_BOOT_MIN_SIZE	4096UL
+
+static char hyp_trace_boot_words[COMMAND_LINE_SIZE] __initdata;
+static char *hyp_trace_boot_size __initdata;
+
+/* Given several times, all of it counts. */
+static int __init hyp_trace_setup_events(char *str)
+{
+	if (*hyp_trace_boot_words)
+		strlcat(hyp_trace_boot_words, ",", sizeof(hyp_trace_boot_words));
+	strlcat(hyp_trace_boot_words, str, sizeof(hyp_trace_boot_words));
+	return 1;
+}
+__setup("hyp_trace_event=", hyp_trace_setup_events);
+
+static int __init hyp_trace_setup_size(char *str)
+{
+	hyp_trace_boot_size = str;
+	return 1;
+}
+__setup("hyp_trace_buffer_size=", hyp_trace_setup_size);
+
+static void __init hyp_trace_boot_set_size(char *str)
+{
+	unsigned long size;
+	char *end;
+
+	size = memparse(str, &end);
+	if (!size || *end ||
+	    hyp_trace_set_size(RING_BUFFER_ALL_CPUS, max(size, HYP_TRACE_BOOT_MIN_SIZE)))
+		pr_warn("kvm: hyp_trace: no such buffer size: %s\n", str);
+}
+
+/* The events that the words say, and no others. */
+static void __init hyp_trace_boot_set_events(char *words)
+{
+	char *word;
+
+	hyp_events_enable(NULL, false);
+	while ((word = strsep(&words, ","))) {
+		if (*word && hyp_event_set(word))
+			pr_warn("kvm: hyp_trace: Failed to enable trace event: %s\n", word);
+	}
+}
+
+/* Nothing is started while tracefs is locked down: nobody could see it. */
+static void __init hyp_trace_boot(void)
+{
+	int ret;
+
+	if (hyp_trace_boot_size)
+		hyp_trace_boot_set_size(hyp_trace_boot_size);
+
+	if (!*hyp_trace_boot_words || security_locked_down(LOCKDOWN_TRACEFS))
+		return;
+
+	hyp_trace_boot_set_events(hyp_trace_boot_words);
+	ret = hyp_trace_set_on(true);
+	if (ret)
+		pr_warn("kvm: hyp_trace: no tracing from boot (%d)\n", ret);
+}
+
+/*
+ * A CPU that goes and comes, in plain nVHE mode. Under pKVM EL2 sees to it
+ * itself, and traces the CPU until it is off.
+ */
+static int hyp_trace_cpu_set(unsigned int cpu, bool enable)
+{
+	if (is_protected_kvm_enabled())
+		return 0;
+
+	/* A CPU that can't be traced is a CPU all the same. */
+	WARN_ON_ONCE(kvm_call_hyp_nvhe(__hyp_trace_enable, cpu, enable));
+	return 0;
+}
+
+static int hyp_trace_cpu_online(unsigned int cpu)
+{
+	return hyp_trace_cpu_set(cpu, hyp_trace_is_on());
+}
+
+static int hyp_trace_cpu_offline(unsigned int cpu)
+{
+	return hyp_trace_cpu_set(cpu, false);
+}
+
+/* Of the callbacks above; 0 until tracing is set up. */
+static int hyp_trace_cpuhp_state __initdata;
+
+static int __init hyp_trace_setup(void)
+{
+	int state, ret;
+
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kvm/arm64/hyp_trace:online",
+				  hyp_trace_cpu_online, hyp_trace_cpu_offline);
+	if (state < 0)
+		return state;
+
+	hyp_trace_read_init();
+	ret = hyp_events_init();
+	if (ret) {
+		cpuhp_remove_state(state);
+		return ret;
+	}
+
+	hyp_trace_cpuhp_state = state;
+	return 0;
+}
+
+/* Nobody can see the events. */
+static void __init hyp_trace_teardown(void)
+{
+	hyp_trace_set_on(false);
+	WARN_ON_ONCE(hyp_trace_clear(RING_BUFFER_ALL_CPUS));
+	hyp_events_exit();
+	cpuhp_remove_state(hyp_trace_cpuhp_state);
+}
+
+static void __init hyp_trace_report(int ret)
+{
+	if (ret)
+		pr_warn("kvm: hyp_trace: no tracing of the hypervisor (%d)\n", ret);
+}
+
+/*
+ * After KVM, and apart from it: whatever fails here, guests run. Under VHE
+ * there is no EL2 object to trace. As soon as there is one, for those who trace
+ * from boot: pKVM takes the host's privileges only at the end of this level.
+ */
+static int __init hyp_trace_init(void)
+{
+	int ret;
+
+	if (!is_kvm_arm_initialised() || is_kernel_in_hyp_mode())
+		return 0;
+
+	ret = hyp_trace_setup();
+	if (!ret)
+		hyp_trace_boot();
+	hyp_trace_report(ret);
+	return 0;
+}
+device_initcall(hyp_trace_init);
+
+/* Files are for when the rest of tracefs is there. */
+static int __init hyp_trace_init_files(void)
+{
+	int ret;
+
+	if (!hyp_trace_cpuhp_state)
+		return 0;
+
+	ret = hyp_trace_create_dir();
+	if (ret)
+		hyp_trace_teardown();
+	else
+		hyp_trace_dump_init();
+	hyp_trace_report(ret);
+	return 0;
+}
+late_initcall(hyp_trace_init_files);
