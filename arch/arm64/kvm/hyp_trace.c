@@ -197,8 +197,9 @@ static void hyp_trace_stop(void)
 	if (!hyp_trace.on)
 		return;
 
-	hyp_events_stop();
+	/* First, so that the trace does not end with these hypercalls. */
 	WARN_ON_ONCE(hyp_trace_enable_cpus(false));
+	hyp_events_stop();
 	hyp_trace_clock_stop();
 
 	/* Readers that have all there will be come to the end. */

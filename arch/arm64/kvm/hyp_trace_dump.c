@@ -17,8 +17,9 @@
  * hyp_trace_dumping stays set.
  *
  * Tracing goes on meanwhile: to turn it off would take a hypercall, and EL2 still
- * serves the host's stage-2 aborts. How many events there are is fixed when it begins. What was printed once is not printed
- * again: after an oops comes the panic for it.
+ * serves the host's stage-2 aborts. How many events there are is fixed when it
+ * begins. What was printed once is not printed again: after an oops comes the panic
+ * for it.
  *
  * Ordering: hyp_trace_dumping is set before the buffer is looked for, and the
  * buffer is hidden before hyp_trace_is_dumping() is asked, both with full barriers:
