@@ -120,11 +120,11 @@ wrong_size() {
 
 # Nothing is started that nobody could see.
 locked_down() {
-	runs CMDLINE="lockdown=confidentiality hyp_trace_event=*:* hyp_trace_buffer_size=128M" \
+	runs CMDLINE="lockdown=confidentiality hyp_trace_event=*:* hyp_trace_buffer_size=200M" \
 		<<-'END'
 		[ ! -e hypervisor ]
 		told | grep 'no tracing of the hypervisor'
-		awk '/^MemFree/ { exit $2 < 800000 }' /proc/meminfo
+		awk '/^MemTotal/ { total = $2 } /^MemFree/ { exit $2 < total * 0.7 }' /proc/meminfo
 		guest
 	END
 }
