@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For tests: a host that attacks EL2 through tracing
+ *
+ * Under pKVM, while the kernel's own tracing is off and its buffer is not loaded: on
+ * all CPUs at once, the hypercalls of tracing in any order with any arguments, and
+ * any bytes in the pages that are shared. Then all is taken back, and each page has to
+ * be the host's again, to share and to donate. Loading the module runs it; what came
+ * of it is in its parameters:
+ *
+ *	seed, calls	what to do; on one CPU the same again
+ *	hyp_pfn		a page of the hypervisor's; without it nothing is done
+ *	made, accepted	hypercalls, and those that EL2 did
+ *	loaded		rings that were complete, among all that
+ *	stolen		pages that did not come back
+ *
+ * A page that may be EL2's is never touched here: that would be the end, as pKVM has
+ * it, and no business of tracing's.
+ */
+#include <linux/arm-smccc.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/gfp.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/smp.h>
+
+#include <asm/kvm_asm.h>
+
+static ulong seed = 1;
+module_param(seed, ulong, 0444);
+static ulong calls = 100000;
+module_param(calls, ulong, 0444);
+static ulong hyp_pfn;
+module_param(hyp_pfn, ulong, 0444);
+static ulong made;
+module_param(made, ulong, 0444);
+static ulong accepted;
+module_param(accepted, ulong, 0444);
+static ulong loaded;
+module_param(loaded, ulong, 0444);
+static ulong stolen;
+module_param(stolen, ulong, 0444);
+
+/* Shared all the while, and written to by all; and those that EL2 may own. */
+#define NR_SHARED	24
+#define NR_GIVEN	48
+
+static struct page *shared_pages[NR_SHARED];
+static struct page *given_pages[NR_GIVEN];
+
+/**
+ * struct attacker - one on each CPU
+ * @rnd:	where chance comes from
+ * @cpu:	the CPU
+ * @calls:	how many hypercalls it is to make
+ * @made:	how many it has made
+ * @accepted:	how many of these EL2 did
+ * @loaded:	rings that it completed
+ * @done:	it has ended
+ */
+struct attacker {
+	struct rnd_state	rnd;
+	int			cpu;
+	unsigned long		calls;
+	unsigned long		made;
+	unsigned long		accepted;
+	unsigned long		loaded;
+	struct completion	done;
+};
+
+static DEFINE_PER_CPU(struct attacker, attackers);
+
+#define hyp(f, args...)							\
+({									\
+	struct arm_smccc_res __res;					\
+									\
+	arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(f), ##args, &__res);	\
+	WARN_ON_ONCE(__res.a0 != SMCCC_RET_SUCCESS);			\
+	(long)(int)__res.a1;						\
+})
+
+/* ... of an attacker, counted */
+#define attack(a, f, args...)						\
+({									\
+	long __ret = hyp(f, ##args);					\
+									\
+	(a)->made++;							\
+	(a)->accepted += __ret >= 0;					\
+	__ret;								\
+})
+
+static u32 below(struct attacker *a, u32 n)
+{
+	return prandom_u32_state(&a->rnd) % n;
+}
+
+static u64 any_u64(struct attacker *a)
+{
+	u64 value = prandom_u32_state(&a->rnd);
+
+	return (value << 32 | prandom_u32_state(&a->rnd)) >> below(a, 64);
+}
+
+static u64 any_cpu(struct attacker *a)
+{
+	const u64 odd[] = { nr_cpu_ids, NR_CPUS - 1, NR_CPUS, U32_MAX, U64_MAX, any_u64(a) };
+
+	return below(a, 8) ? below(a, nr_cpu_ids) : odd[below(a, ARRAY_SIZE(odd))];
+}
+
+static u64 shared_pfn(struct attacker *a)
+{
+	return page_to_pfn(shared_pages[below(a, NR_SHARED)]);
+}
+
+static u64 given_pfn(struct attacker *a)
+{
+	return page_to_pfn(given_pages[below(a, NR_GIVEN)]);
+}
+
+/* None that is the kernel's: what is donated is gone. */
+static u64 any_pfn(struct attacker *a)
+{
+	const u64 odd[] = {
+		0, 1, hyp_pfn, BIT(52 - PAGE_SHIFT) - 1, BIT(52 - PAGE_SHIFT), BIT(63), U64_MAX,
+		BIT(30) + below(a, 1000), any_u64(a) | BIT(40),
+	};
+
+	switch (below(a, 8)) {
+	case 0:
+		return odd[below(a, ARRAY_SIZE(odd))];
+	case 1 ... 3:
+		return shared_pfn(a);
+	default:
+		return given_pfn(a);
+	}
+}
+
+static u64 any_nr_pages(struct attacker *a)
+{
+	const u64 odd[] = { 0, 1, 2, PAGE_SIZE, 1 << 20, U32_MAX, BIT(32) + 3, U64_MAX, any_u64(a) };
+
+	return below(a, 4) ? 3 + below(a, 4) : odd[below(a, ARRAY_SIZE(odd))];
+}
+
+/* Any bytes in a page that is shared, whoever uses it and for what. */
+static void scribble(struct attacker *a)
+{
+	u8 *page = page_address(shared_pages[below(a, NR_SHARED)]);
+	u32 nr = below(a, 64);
+
+	while (nr--)
+		WRITE_ONCE(page[below(a, below(a, 2) ? 256 : PAGE_SIZE)], any_u64(a));
+}
+
+/* A ring as it should be, for once, if nobody else comes between. */
+static void load_ring(struct attacker *a)
+{
+	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 6);
+	unsigned int i;
+
+	if (attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr))
+		return;
+	if (attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)))
+		return;
+	for (i = 0; i < 20 && nr; i++)
+		nr -= !attack(a, __hyp_trace_ring_add_page, cpu, shared_pfn(a));
+	a->loaded += !attack(a, __hyp_trace_ring_end, cpu);
+}
+
+static void write_events(struct attacker *a)
+{
+	u32 nr = below(a, 50);
+
+	attack(a, __hyp_trace_enable, (u64)a->cpu, (u64)1);
+	while (nr--) {
+		attack(a, __hyp_trace_write_event, any_u64(a));
+		if (!below(a, 8))
+			scribble(a);
+	}
+}
+
+static void any_pred(struct attacker *a)
+{
+	/* Often near to what is right, for it to get further. */
+	u64 pred = below(a, 2) ? any_u64(a) : (u64)(below(a, 40) * 4) | (u64)(4 << below(a, 2)) << 16 |
+		   (u64)below(a, 8) << 24 | (u64)below(a, 40) << 32 | (u64)below(a, 8) << 40;
+	u64 nr = below(a, 8) ? below(a, 20) : any_u64(a), i, preds = below(a, 5);
+
+	for (i = 0; i < preds; i++)
+		attack(a, __hyp_trace_add_pred, nr, below(a, 4) ? i : any_u64(a), pred, any_u64(a));
+	attack(a, __hyp_trace_set_filter, nr, below(a, 4) ? preds : any_u64(a));
+}
+
+static void any_clock(struct attacker *a)
+{
+	const u64 odd[] = { 0, 1, U32_MAX, BIT(32), BIT(63), U64_MAX, any_u64(a) };
+
+	attack(a, __hyp_trace_set_clock, below(a, 2) ? 1 + below(a, 1000) : odd[below(a, 7)],
+	       (u64)below(a, 70), odd[below(a, 7)], odd[below(a, 7)]);
+}
+
+static void any_call(struct attacker *a)
+{
+	switch (below(a, 18)) {
+	case 0:
+		attack(a, __hyp_trace_ring_begin, any_cpu(a), any_pfn(a), any_pfn(a), any_nr_pages(a));
+		break;
+	case 1:
+		attack(a, __hyp_trace_ring_add_leaf, any_cpu(a), any_pfn(a));
+		break;
+	case 2:
+		attack(a, __hyp_trace_ring_add_page, any_cpu(a), any_pfn(a));
+		break;
+	case 3:
+		attack(a, __hyp_trace_ring_end, any_cpu(a));
+		break;
+	case 4:
+		attack(a, __hyp_trace_ring_pop, any_cpu(a));
+		break;
+	case 5:
+		attack(a, __hyp_trace_enable, any_cpu(a), (u64)below(a, 2));
+		break;
+	case 6:
+		attack(a, __hyp_trace_enable, (u64)a->cpu, (u64)below(a, 2));
+		break;
+	case 7 ... 8:
+		attack(a, __hyp_trace_swap_reader, any_cpu(a));
+		break;
+	case 9:
+		attack(a, __hyp_trace_reset, any_cpu(a));
+		break;
+	case 10:
+		attack(a, __hyp_trace_set_event, below(a, 4) ? below(a, 24) : any_u64(a), any_u64(a));
+		break;
+	case 11:
+		any_pred(a);
+		break;
+	case 12:
+		any_clock(a);
+		break;
+	case 13:
+		attack(a, __pkvm_host_share_hyp, given_pfn(a));
+		break;
+	case 14:
+		attack(a, __pkvm_host_unshare_hyp, given_pfn(a));
+		break;
+	case 15:
+		load_ring(a);
+		break;
+	case 16:
+		write_events(a);
+		break;
+	default:
+		scribble(a);
+	}
+}
+
+static int attacker_run(void *data)
+{
+	struct attacker *a = data;
+
+	while (a->made < a->calls) {
+		any_call(a);
+		cond_resched();
+	}
+
+	complete(&a->done);
+	return 0;
+}
+
+static void attack_on_all(void)
+{
+	struct task_struct *task;
+	struct attacker *a;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		a = per_cpu_ptr(&attackers, cpu);
+		a->cpu = cpu;
+		a->calls = calls / num_online_cpus();
+		prandom_seed_state(&a->rnd, seed + cpu);
+		init_completion(&a->done);
+		task = kthread_create(attacker_run, a, "attacker/%d", cpu);
+		if (IS_ERR(task)) {
+			complete(&a->done);
+			continue;
+		}
+		kthread_bind(task, cpu);
+		wake_up_process(task);
+	}
+
+	for_each_online_cpu(cpu) {
+		a = per_cpu_ptr(&attackers, cpu);
+		wait_for_completion(&a->done);
+		made += a->made;
+		accepted += a->accepted;
+		loaded += a->loaded;
+	}
+}
+
+static void stop_writing(void *unused)
+{
+	hyp(__hyp_trace_enable, (u64)smp_processor_id(), (u64)0);
+}
+
+/* As the kernel's own tracing would do at its end. */
+static void take_back(void)
+{
+	unsigned int i;
+	int cpu;
+
+	on_each_cpu(stop_writing, NULL, 1);
+	for (i = 0; i < 64; i++) {
+		hyp(__hyp_trace_set_event, (u64)i, (u64)0);
+		hyp(__hyp_trace_set_filter, (u64)i, (u64)0);
+	}
+	for_each_possible_cpu(cpu) {
+		while (hyp(__hyp_trace_ring_pop, (u64)cpu) > 0)
+			cond_resched();
+	}
+	for (i = 0; i < NR_GIVEN; i++)
+		hyp(__pkvm_host_unshare_hyp, page_to_pfn(given_pages[i]));
+	for (i = 0; i < NR_SHARED; i++)
+		hyp(__pkvm_host_unshare_hyp, page_to_pfn(shared_pages[i]));
+}
+
+/* Whose page is shared or donated is the host's; and that can be undone. */
+static bool is_ours(struct page *page, struct page *other)
+{
+	u64 pfn = page_to_pfn(page), meta = page_to_pfn(other);
+	bool ours;
+
+	ours = !hyp(__pkvm_host_share_hyp, pfn) && !hyp(__pkvm_host_unshare_hyp, pfn);
+	ours = ours && !hyp(__pkvm_host_share_hyp, meta);
+	ours = ours && !hyp(__hyp_trace_ring_begin, (u64)0, meta, pfn, (u64)3);
+	ours = ours && !hyp(__hyp_trace_ring_pop, (u64)0);
+	return ours && !hyp(__pkvm_host_unshare_hyp, meta);
+}
+
+static void give_back(struct page *page, struct page *other)
+{
+	if (page && is_ours(page, other))
+		__free_page(page);
+	else
+		stolen++;
+}
+
+static int alloc_pages_of(struct page **pages, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		pages[i] = alloc_page(GFP_KERNEL);
+		if (!pages[i])
+			return -ENOMEM;
+	}
+
+	return 0;
+}
+
+static void free_pages_of(struct page **pages, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && pages[i]; i++)
+		__free_page(pages[i]);
+}
+
+static int __init hyp_hostile_init(void)
+{
+	struct page *other;
+	unsigned int i;
+	int ret;
+
+	/* Without pKVM there is none, and EL2 does what it is told to. */
+	if (!hyp_pfn)
+		return -EINVAL;
+
+	other = alloc_page(GFP_KERNEL);
+	ret = !other ? -ENOMEM : alloc_pages_of(shared_pages, NR_SHARED) ?: alloc_pages_of(given_pages, NR_GIVEN);
+	if (ret) {
+		if (other)
+			__free_page(other);
+		free_pages_of(shared_pages, NR_SHARED);
+		free_pages_of(given_pages, NR_GIVEN);
+		return ret;
+	}
+
+	for (i = 0; i < NR_SHARED; i++)
+		WARN_ON(hyp(__pkvm_host_share_hyp, page_to_pfn(shared_pages[i])));
+
+	cpus_read_lock();
+	attack_on_all();
+	take_back();
+	cpus_read_unlock();
+
+	for (i = 0; i < NR_SHARED; i++)
+		give_back(shared_pages[i], other);
+	for (i = 0; i < NR_GIVEN; i++)
+		give_back(given_pages[i], other);
+	__free_page(other);
+	return 0;
+}
+
+static void __exit hyp_hostile_exit(void)
+{
+}
+
+module_init(hyp_hostile_init);
+module_exit(hyp_hostile_exit);
+
+MODULE_DESCRIPTION("Test: a host that is hostile to EL2");
+MODULE_LICENSE("GPL");
