@@ -83,14 +83,14 @@ static DEFINE_PER_CPU(struct attacker, attackers);
 })
 
 /* ... of an attacker, counted */
-#define attack(a, f, args...)						\
-({									\
-	long __ret = hyp(f, ##args);					\
-									\
-	(a)->made++;							\
-	(a)->accepted += __ret >= 0;					\
-	__ret;								\
-})
+#define attack(a, f, args...)	attacked(a, hyp(f, ##args))
+
+static long attacked(struct attacker *a, long ret)
+{
+	a->made++;
+	a->accepted += ret >= 0;
+	return ret;
+}
 
 static u32 below(struct attacker *a, u32 n)
 {
@@ -106,7 +106,7 @@ static u64 any_u64(struct attacker *a)
 
 static u64 any_cpu(struct attacker *a)
 {
-	const u64 odd[] = { nr_cpu_ids, NR_CPUS - 1, NR_CPUS, U32_MAX, U64_MAX, any_u64(a) };
+	const u64 odd[] = { nr_cpu_ids, 255, 256, 4096, U32_MAX, U64_MAX, any_u64(a) };
 
 	return below(a, 8) ? below(a, nr_cpu_ids) : odd[below(a, ARRAY_SIZE(odd))];
 }
@@ -141,7 +141,9 @@ static u64 any_pfn(struct attacker *a)
 
 static u64 any_nr_pages(struct attacker *a)
 {
-	const u64 odd[] = { 0, 1, 2, PAGE_SIZE, 1 << 20, U32_MAX, BIT(32) + 3, U64_MAX, any_u64(a) };
+	const u64 odd[] = {
+		0, 1, 2, PAGE_SIZE, 1 << 20, U32_MAX, BIT(32) + 3, U64_MAX, any_u64(a),
+	};
 
 	return below(a, 4) ? 3 + below(a, 4) : odd[below(a, ARRAY_SIZE(odd))];
 }
@@ -183,15 +185,23 @@ static void write_events(struct attacker *a)
 	}
 }
 
-static void any_pred(struct attacker *a)
+/* Often near to what is right, to get further. */
+static u64 any_pred(struct attacker *a)
 {
-	/* Often near to what is right, for it to get further. */
-	u64 pred = below(a, 2) ? any_u64(a) : (u64)(below(a, 40) * 4) | (u64)(4 << below(a, 2)) << 16 |
-		   (u64)below(a, 8) << 24 | (u64)below(a, 40) << 32 | (u64)below(a, 8) << 40;
+	if (below(a, 2))
+		return any_u64(a);
+
+	return (u64)below(a, 40) * 4 | (u64)(4 << below(a, 2)) << 16 | (u64)below(a, 8) << 24 |
+	       (u64)below(a, 40) << 32 | (u64)below(a, 8) << 40;
+}
+
+static void any_filter(struct attacker *a)
+{
 	u64 nr = below(a, 8) ? below(a, 20) : any_u64(a), i, preds = below(a, 5);
 
 	for (i = 0; i < preds; i++)
-		attack(a, __hyp_trace_add_pred, nr, below(a, 4) ? i : any_u64(a), pred, any_u64(a));
+		attack(a, __hyp_trace_add_pred, nr, below(a, 4) ? i : any_u64(a), any_pred(a),
+		       any_u64(a));
 	attack(a, __hyp_trace_set_filter, nr, below(a, 4) ? preds : any_u64(a));
 }
 
@@ -207,7 +217,8 @@ static void any_call(struct attacker *a)
 {
 	switch (below(a, 18)) {
 	case 0:
-		attack(a, __hyp_trace_ring_begin, any_cpu(a), any_pfn(a), any_pfn(a), any_nr_pages(a));
+		attack(a, __hyp_trace_ring_begin, any_cpu(a), any_pfn(a), any_pfn(a),
+		       any_nr_pages(a));
 		break;
 	case 1:
 		attack(a, __hyp_trace_ring_add_leaf, any_cpu(a), any_pfn(a));
@@ -234,10 +245,11 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_reset, any_cpu(a));
 		break;
 	case 10:
-		attack(a, __hyp_trace_set_event, below(a, 4) ? below(a, 24) : any_u64(a), any_u64(a));
+		attack(a, __hyp_trace_set_event, below(a, 4) ? below(a, 24) : any_u64(a),
+		       any_u64(a));
 		break;
 	case 11:
-		any_pred(a);
+		any_filter(a);
 		break;
 	case 12:
 		any_clock(a);
@@ -381,7 +393,8 @@ static int __init hyp_hostile_init(void)
 		return -EINVAL;
 
 	other = alloc_page(GFP_KERNEL);
-	ret = !other ? -ENOMEM : alloc_pages_of(shared_pages, NR_SHARED) ?: alloc_pages_of(given_pages, NR_GIVEN);
+	ret = other ? alloc_pages_of(shared_pages, NR_SHARED) : -ENOMEM;
+	ret = ret ?: alloc_pages_of(given_pages, NR_GIVEN);
 	if (ret) {
 		if (other)
 			__free_page(other);
