@@ -30,7 +30,7 @@ forms() {
 		echo none max 1
 		;;
 	*)
-		echo protected max 2
+		# On two CPUs it is the others', each.
 		echo protected max 6
 		echo protected cortex-a72 1
 		echo protected cortex-a72 6
