@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Make what the tests in the VM need, and see that an option which can't be had
-# is an error.
+# Make what the tests in the VM need beside a kernel, and see that an option which
+# can't be had is an error.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -20,13 +20,6 @@ option() {
 	exits 1 "$repo/tools/hyptrace/kernel" && says "$2"
 }
 
-# Progress is on the terminal while it lasts: a build is some minutes.
-build() {
-	"$TOOLS/$1" CONFIG="$2" TARGETS="${3:-Image modules}" 2>&1 | tee "$tmp/build" | sed 's/^/# /' >&2
-	[ -e "$BUILD/kernel-$2/arch/arm64/boot/Image" ] &&
-		says "build/kernel-$2/arch/arm64/boot/Image" "$tmp/build"
-}
-
 ok "the tree" "$TOOLS/tree"
 ok "an option that is not there is named" option CONFIG_NO_SUCH=y \
 	"CONFIG_NO_SUCH=y is asked for, .config has CONFIG_NO_SUCH=n"
@@ -34,8 +27,4 @@ ok "so is one that something else turns on" option "# CONFIG_KVM_COMMON is not s
 	"CONFIG_KVM_COMMON=n is asked for, .config has CONFIG_KVM_COMMON=y"
 ok "an unknown configuration is refused" exits 1 "$TOOLS/kernel" CONFIG=none
 ok "the guest's user space" "$TOOLS/rootfs"
-ok "the default kernel" build kernel default
-ok "the debug kernel" build kernel debug
-ok "a kernel with pages of 16 KiB" build kernel 16k Image
-ok "a kernel with pages of 64 KiB" build kernel 64k Image
 plan

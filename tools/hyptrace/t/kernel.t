@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Build a kernel for the tests in the VM: CONFIG=default, debug, 16k or 64k.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+: "${CONFIG:=default}"
+case $CONFIG in
+default | debug) TARGETS="Image modules" ;;
+*) TARGETS=Image ;;
+esac
+export CONFIG TARGETS
+
+# Progress is on the terminal while it lasts: a build is some minutes.
+build() {
+	"$TOOLS/kernel" 2>&1 | tee "$tmp/build" | sed 's/^/# /' >&2
+	[ -e "$BUILD/kernel-$CONFIG/arch/arm64/boot/Image" ] &&
+		says "build/kernel-$CONFIG/arch/arm64/boot/Image" "$tmp/build"
+}
+
+ok "the $CONFIG kernel" build
+plan
