@@ -5,6 +5,7 @@
  * What it must show is what an iterator does, from some event on.
  */
 #include <linux/kthread.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "hyp_trace_test.h"
@@ -233,16 +234,20 @@ void ring_test_dump_garbage(struct kunit *test)
 }
 
 #define RING_DUMP_EVENTS	100000
+/* ... of which each fills a page or half of it: as many bytes, whatever a page's size */
+#define RING_DUMP_LARGE		(RING_DUMP_EVENTS / (PAGE_SIZE / SZ_4K))
 
 /**
  * struct ring_dump_race - a writer, and who dumps what it writes
  * @t:		the ring
  * @size:	of the smallest event
+ * @nr_events:	how many there will be
  * @data:	room for the largest
  */
 struct ring_dump_race {
 	struct ring_test	*t;
 	unsigned int		size;
+	unsigned int		nr_events;
 	u32			*data;
 };
 
@@ -251,7 +256,7 @@ static int ring_dump_write(void *data)
 	struct ring_dump_race *race = data;
 	struct ring_test *t = race->t;
 
-	while (t->written < RING_DUMP_EVENTS && !kthread_should_stop()) {
+	while (t->written < race->nr_events && !kthread_should_stop()) {
 		ring_test_write(t, race->size + t->written % 10 * 4, 1);
 		if (!(t->written % 100))
 			cond_resched();
@@ -303,12 +308,14 @@ static unsigned int ring_dump_sound(struct kunit *test, struct ring_dump_race *r
 	return nr;
 }
 
-static void ring_dump_race(struct kunit *test, unsigned int nr_pages, unsigned int size)
+static void ring_dump_race(struct kunit *test, unsigned int nr_pages, unsigned int size,
+			   unsigned int nr_events)
 {
 	struct ring_dump_race race = {
-		.t	= ring_test_make(test, nr_pages),
-		.size	= size,
-		.data	= kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL),
+		.t		= ring_test_make(test, nr_pages),
+		.size		= size,
+		.nr_events	= nr_events,
+		.data		= kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL),
 	};
 	unsigned long deadline = jiffies + 60 * HZ;
 	struct task_struct *writer;
@@ -317,23 +324,23 @@ static void ring_dump_race(struct kunit *test, unsigned int nr_pages, unsigned i
 	KUNIT_ASSERT_NOT_NULL(test, race.data);
 	writer = kthread_run(ring_dump_write, &race, "ring_dump");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);
-	while (READ_ONCE(race.t->written) < RING_DUMP_EVENTS && time_before(jiffies, deadline)) {
+	while (READ_ONCE(race.t->written) < nr_events && time_before(jiffies, deadline)) {
 		nr += ring_dump_sound(test, &race);
 		dumps++;
 		cond_resched();
 	}
 
 	kthread_stop(writer);
-	KUNIT_EXPECT_EQ(test, RING_DUMP_EVENTS, race.t->written);
+	KUNIT_EXPECT_EQ(test, nr_events, race.t->written);
 	KUNIT_EXPECT_GT(test, ring_dump_sound(test, &race), 0);
-	KUNIT_EXPECT_EQ(test, RING_DUMP_EVENTS - 1, race.data[0]);
+	KUNIT_EXPECT_EQ(test, nr_events - 1, race.data[0]);
 	kunit_info(test, "%llu dumps of %llu events in all", dumps, nr);
 }
 
 /* The writer does not wait: with few pages, it is soon where the dump is. */
 void ring_test_dump_race(struct kunit *test)
 {
-	ring_dump_race(test, RB_WRITER_MIN_PAGES + 1, 12);
-	ring_dump_race(test, RB_WRITER_MIN_PAGES, PAGE_SIZE / 2 - 100);
-	ring_dump_race(test, RB_WRITER_MIN_PAGES, RING_TEST_MAX_SIZE - 36);
+	ring_dump_race(test, RB_WRITER_MIN_PAGES + 1, 12, RING_DUMP_EVENTS);
+	ring_dump_race(test, RB_WRITER_MIN_PAGES, PAGE_SIZE / 2 - 100, RING_DUMP_LARGE);
+	ring_dump_race(test, RB_WRITER_MIN_PAGES, RING_TEST_MAX_SIZE - 36, RING_DUMP_LARGE);
 }
