@@ -9,16 +9,8 @@ PERFETTO_CONSUMER_SOCK_NAME=/tmp/perfetto-consumer
 export PATH PERFETTO_PRODUCER_SOCK_NAME PERFETTO_CONSUMER_SOCK_NAME
 ln -s "$PWD"/perfetto/usr/lib/* /usr/lib
 
-# until_true SECONDS COMMAND...: wait for it to be so.
-until_true() {
-	tries=$(($1 * 20))
-	shift
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
+# shellcheck source=tools/testing/selftests/hyp-trace/until.sh
+. "$PWD/hyp-trace/until.sh"
 
 start_traced() {
 	traced >>/tmp/traced.log 2>&1 &

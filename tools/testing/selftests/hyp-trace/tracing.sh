@@ -29,6 +29,8 @@ fi
 
 # shellcheck source=/dev/null # of the kernel's tree
 . "$DIR/../kselftest/ktap_helpers.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/until.sh
+. "$DIR/until.sh"
 
 TMP=$(mktemp -d) || exit 1
 trap 'reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
@@ -135,17 +137,6 @@ holds() {
 		ktap_print_msg "not so: $*"
 		ktap_test_fail "$name"
 	fi
-}
-
-# until_true SECONDS COMMAND...: wait for it to be so.
-until_true() {
-	tries=$(($1 * 20))
-	shift
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.05
-	done
 }
 
 # blocked PID...: they sleep, as the kernel sees it.
