@@ -56,9 +56,10 @@ static inline u32 rb_writer_header(u32 type, u32 delta)
 /**
  * struct ring_buffer_writer_meta - what a writer tells of itself
  * @meta:	what user space knows of a ring; the writer fills in the sizes,
- *		@meta.entries and @meta.overrun (events written, events
- *		overwritten before they were read), @meta.reader.id and
- *		@meta.reader.lost_events (at the last swap)
+ *		@meta.entries and @meta.overrun (events on the pages that the
+ *		writer has left, and of those the ones overwritten before they
+ *		were read), @meta.reader.id and @meta.reader.lost_events (at
+ *		the last swap)
  * @tail:	position of the page being written; positions count the pages
  *		that the writer has begun, from 0
  * @next:	position the writer goes to, while it does; else @tail

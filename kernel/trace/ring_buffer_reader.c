@@ -31,8 +31,6 @@
  * (D) the page was read before ops->swap_reader() gives it back: that does so
  *     with at least a release, on this CPU.
  * (G) what belongs to a position is read before meta->next; smp_rmb() between.
- * (H) meta->overrun is loaded with acquire before meta->entries: never are more
- *     events gone than were written.
  */
 #include <linux/ring_buffer_writer.h>
 
@@ -55,12 +53,25 @@ static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
 #define RB_READER_ROUND_US	100
 
 /**
+ * struct rb_reader_count - the events counted on the page being written
+ * @pos:	its position
+ * @offset:	as far as that, bytes
+ * @nr:		how many
+ */
+struct rb_reader_count {
+	u64		pos;
+	unsigned int	offset;
+	u64		nr;
+};
+
+/**
  * struct rb_reader - reading the ring of one CPU
  * @writer:	whom to ask
  * @meta:	its meta page
  * @pos:	position of the reader's page
  * @read:	events that had been read when it became that
  * @overrun:	events that had been overwritten then
+ * @count:	the writer's page, as far as its events are counted
  * @iters:	iterators, see ring_buffer_reader_iter.c
  * @nr_resets:	how often all was forgotten
  * @nr_slots:	how many pages the writer goes round
@@ -72,6 +83,7 @@ struct rb_reader {
 	u64					pos;
 	u64					read;
 	u64					overrun;
+	struct rb_reader_count			count;
 	struct list_head			iters;
 	unsigned int				nr_resets;
 	unsigned int				nr_slots;
@@ -93,23 +105,154 @@ static unsigned int rb_writer_commit(struct buffer_page *bpage)
 		     rb_page_capacity(bpage));
 }
 
-static unsigned long rb_writer_unread(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct trace_buffer_meta *meta = &cpu_buffer->reader->meta->meta;
-	unsigned long overrun = smp_load_acquire(&meta->overrun);	/* (H) */
-
-	return READ_ONCE(meta->entries) - overrun - cpu_buffer->read;
-}
-
-static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return !rb_writer_unread(cpu_buffer);
-}
-
 /* The page at @pos, which is not the reader's and not before the oldest. */
 static struct buffer_page **rb_writer_slot(struct rb_reader *reader, u64 pos)
 {
 	return &reader->pages[pos % reader->nr_slots];
+}
+
+/*
+ * The length of the event at @offset of a page whose events take @commit
+ * bytes; 0 when there is none.
+ */
+static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page *page,
+					   unsigned int commit, unsigned int offset)
+{
+	const struct ring_buffer_event *event = (void *)&page->data[offset];
+	unsigned int left = commit - offset;
+	unsigned int length;
+
+	if (offset >= commit || left < sizeof(u32) * 2)
+		return 0;
+
+	switch (event->type_len) {
+	case RINGBUF_TYPE_TIME_EXTEND:
+		return RB_LEN_TIME_EXTEND;
+	case RINGBUF_TYPE_PADDING:
+	case RINGBUF_TYPE_TIME_STAMP:
+		return 0;
+	case 0:
+		length = READ_ONCE(event->array[0]);
+		if (length <= RB_MAX_SMALL_DATA + sizeof(u32) ||
+		    length > left - RB_EVNT_HDR_SIZE)
+			return 0;
+		return length + RB_EVNT_HDR_SIZE;
+	default:
+		length = event->type_len * RB_ALIGNMENT + RB_EVNT_HDR_SIZE;
+		return length <= left ? length : 0;
+	}
+}
+
+/* How many events there are from @offset to @commit; goes to their end. */
+static u64 rb_writer_count_events(const struct ring_buffer_writer_page *page, unsigned int commit,
+				  unsigned int *offset)
+{
+	unsigned int length;
+	u64 nr = 0;
+
+	while ((length = rb_writer_event_length(page, commit, *offset))) {
+		const struct ring_buffer_event *event = (void *)&page->data[*offset];
+
+		/* A time extend goes with the event that follows. */
+		nr += event->type_len != RINGBUF_TYPE_TIME_EXTEND;
+		*offset += length;
+	}
+
+	return nr;
+}
+
+/**
+ * struct rb_writer_state - what a writer tells of itself, all at one time
+ * @tail:	position of the page being written
+ * @oldest:	position of the oldest one that is not the reader's
+ * @entries:	events written
+ * @overrun:	events overwritten
+ * @bytes:	bytes of events that were written, and not overwritten
+ */
+struct rb_writer_state {
+	u64		tail;
+	u64		oldest;
+	u64		entries;
+	u64		overrun;
+	u64		bytes;
+};
+
+static u64 rb_writer_oldest(struct rb_reader *reader, u64 tail)
+{
+	u64 lap = tail >= reader->nr_slots ? tail - reader->nr_slots + 1 : 0;
+
+	/* After nowhere comes 0; after all that was written, what will be. */
+	return min(max3(lap, reader->pos + 1, READ_ONCE(reader->meta->base)), tail + 1);
+}
+
+/* The page being written; NULL if what it holds is forgotten. */
+static struct buffer_page *rb_writer_tail_page(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+
+	if (tail == reader->pos)
+		return cpu_buffer->reader_page;
+	if (tail < READ_ONCE(reader->meta->base))
+		return NULL;
+	return *rb_writer_slot(reader, tail);
+}
+
+/* Events on the page at @tail. Those that were counted before are not again. */
+static u64 rb_writer_count_tail(struct rb_reader *reader, u64 tail, struct buffer_page *bpage,
+				unsigned int commit)
+{
+	struct rb_reader_count *count = &reader->count;
+
+	if (count->pos != tail || count->offset > commit)
+		*count = (struct rb_reader_count) { .pos = tail };
+
+	count->nr += rb_writer_count_events((void *)bpage->page, commit, &count->offset);
+	return count->nr;
+}
+
+/* False while the writer goes from page to page: then look again. */
+static bool rb_writer_get_state(struct ring_buffer_per_cpu *cpu_buffer,
+				struct rb_writer_state *state)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct ring_buffer_writer_meta *meta = reader->meta;
+	struct buffer_page *bpage;
+	unsigned int commit;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	state->tail = smp_load_acquire(&meta->tail);		/* (B) */
+	state->oldest = rb_writer_oldest(reader, state->tail);
+	state->entries = READ_ONCE(meta->meta.entries);
+	state->overrun = READ_ONCE(meta->meta.overrun);
+	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes);
+
+	bpage = rb_writer_tail_page(cpu_buffer, state->tail);
+	if (bpage) {
+		commit = rb_writer_commit(bpage);
+		state->bytes += commit;
+		state->entries += rb_writer_count_tail(reader, state->tail, bpage, commit);
+	}
+
+	smp_rmb();						/* (G) */
+	return READ_ONCE(meta->next) == state->tail;
+}
+
+/* False when there is something to read; a page that is just begun may still turn out empty. */
+static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
+	u64 oldest = rb_writer_oldest(reader, tail);
+	struct buffer_page *bpage = cpu_buffer->reader_page;
+
+	if (bpage->read < rb_writer_commit(bpage))
+		return false;
+	if (oldest != tail)
+		return oldest > tail;
+
+	bpage = rb_writer_tail_page(cpu_buffer, tail);
+	return !bpage || !rb_writer_commit(bpage);
 }
 
 /* The reader's page was exchanged for the one at @pos. */
@@ -158,7 +301,7 @@ rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
 	struct buffer_page *page = cpu_buffer->reader_page;
-	u64 tail = smp_load_acquire(&reader->meta->tail); /* (B) */
+	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
 
 	if (page->read >= rb_writer_commit(page)) {
 		if (tail == reader->pos || rb_writer_empty(cpu_buffer))
@@ -420,87 +563,40 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	return ret;
 }
 
-/**
- * struct rb_writer_state - what a writer tells of itself, all at one time
- * @tail:	position of the page being written
- * @oldest:	position of the oldest one that is not the reader's
- * @overrun:	events overwritten
- * @bytes:	bytes of events that were written, and not overwritten
- */
-struct rb_writer_state {
-	u64		tail;
-	u64		oldest;
-	u64		overrun;
-	u64		bytes;
-};
-
-static u64 rb_writer_oldest(struct rb_reader *reader, u64 tail)
+/* As rb_writer_get_state(), for as long as that may take. False if it takes longer. */
+static bool rb_writer_wait_state(struct ring_buffer_per_cpu *cpu_buffer,
+				 struct rb_writer_state *state)
 {
-	u64 lap = tail >= reader->nr_slots ? tail - reader->nr_slots + 1 : 0;
+	int i;
 
-	/* After nowhere comes 0; after all that was written, what will be. */
-	return min(max3(lap, reader->pos + 1, READ_ONCE(reader->meta->base)), tail + 1);
+	for (i = 0; i < RB_READER_TRIES; i++) {
+		if (rb_writer_get_state(cpu_buffer, state))
+			return true;
+		cpu_relax();
+	}
+
+	return false;
 }
 
-/* Bytes on the page being written; none if what it holds is forgotten. */
-static unsigned int rb_writer_tail_bytes(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-
-	if (tail == reader->pos)
-		return rb_writer_commit(cpu_buffer->reader_page);
-	if (tail < READ_ONCE(reader->meta->base))
-		return 0;
-	return rb_writer_commit(*rb_writer_slot(reader, tail));
-}
-
-/* False while the writer goes from page to page: then look again. */
-static bool rb_writer_get_state(struct ring_buffer_per_cpu *cpu_buffer,
-				struct rb_writer_state *state)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct ring_buffer_writer_meta *meta = reader->meta;
-
-	lockdep_assert_held(&cpu_buffer->reader_lock);
-
-	state->tail = smp_load_acquire(&meta->tail);		/* (B) */
-	state->oldest = rb_writer_oldest(reader, state->tail);
-	state->overrun = READ_ONCE(meta->meta.overrun);
-	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes) +
-		       rb_writer_tail_bytes(cpu_buffer, state->tail);
-	smp_rmb();						/* (G) */
-	return READ_ONCE(meta->next) == state->tail;
-}
-
-/* Take over the writer's counters. False if those that must agree do not so soon. */
+/* Take over the writer's counters. False if those are old ones. */
 static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
-	struct ring_buffer_writer_meta *meta = reader->meta;
 	struct rb_writer_state state;
-	unsigned long entries;
-	bool agree = false;
-	int i;
+	bool agree = rb_writer_wait_state(cpu_buffer, &state);
+	unsigned long gone;
 
-	local_set(&cpu_buffer->overrun, smp_load_acquire(&meta->meta.overrun));	/* (H) */
-	/*
-	 * Acquire: of no event that is counted are the bytes missing. An event
-	 * may have been read just before it is counted.
-	 */
-	entries = smp_load_acquire(&meta->meta.entries);
-	local_set(&cpu_buffer->entries,
-		  max(entries, local_read(&cpu_buffer->overrun) + cpu_buffer->read));
-	local_set(&cpu_buffer->dropped_events, READ_ONCE(meta->dropped));
-
-	for (i = 0; i < RB_READER_TRIES && !agree; i++) {
-		agree = rb_writer_get_state(cpu_buffer, &state);
-		if (agree)
-			local_set(&cpu_buffer->entries_bytes, state.bytes);
-		else
-			cpu_relax();
+	if (agree) {
+		local_set(&cpu_buffer->entries, state.entries);
+		local_set(&cpu_buffer->overrun, state.overrun);
+		local_set(&cpu_buffer->entries_bytes, state.bytes);
 	}
+	local_set(&cpu_buffer->dropped_events, READ_ONCE(reader->meta->dropped));
 
-	/* If they did not, there are at least those that were read. */
+	/* If they are old, there are at least those that were read. */
+	gone = local_read(&cpu_buffer->overrun) + cpu_buffer->read;
+	if (local_read(&cpu_buffer->entries) < gone)
+		local_set(&cpu_buffer->entries, gone);
 	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
 		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
 
@@ -572,7 +668,7 @@ static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
  * @cpu:	a CPU that has a ring
  * @stats:	where to
  *
- * If the writer stops on its way from page to page, the bytes are old ones.
+ * If the writer stops on its way from page to page, they are old ones.
  *
  * Context: process context, may sleep.
  */

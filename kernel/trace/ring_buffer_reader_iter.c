@@ -78,21 +78,12 @@ static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer)
 static u64 rb_iter_reader_events(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *bpage = cpu_buffer->reader_page;
-	struct ring_buffer_writer_page *page = (void *)bpage->page;
-	unsigned int commit = rb_writer_commit(bpage);
-	unsigned int offset = 0, length;
-	u64 nr = 0;
+	unsigned int offset = 0;
 
 	if (cpu_buffer->reader->pos == RB_READER_NOWHERE)
 		return 0;
 
-	while ((length = rb_writer_event_length(page, commit, offset))) {
-		nr += ((struct ring_buffer_event *)&page->data[offset])->type_len !=
-		      RINGBUF_TYPE_TIME_EXTEND;
-		offset += length;
-	}
-
-	return nr;
+	return rb_writer_count_events((void *)bpage->page, rb_writer_commit(bpage), &offset);
 }
 
 /* The position of the oldest page from iter->pos on, and its first event's number. */
@@ -294,35 +285,70 @@ void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter)
 	iter->number++;
 }
 
-/* Start where a consuming reader is. */
-static void rb_iter_start(struct ring_buffer_reader_iter *iter)
+/* Up to where to look; false if the writer is just going to another page. */
+static bool rb_iter_try_end(struct ring_buffer_reader_iter *iter)
+{
+	struct rb_reader *reader = iter->cpu_buffer->reader;
+	struct rb_writer_state state;
+
+	if (rb_writer_wait_state(iter->cpu_buffer, &state)) {
+		iter->end = state.entries;
+		iter->last_pos = state.tail;
+		return true;
+	}
+
+	/* Perhaps without the page that it is leaving */
+	iter->end = smp_load_acquire(&reader->meta->meta.entries);	/* all before tail */
+	iter->last_pos = smp_load_acquire(&reader->meta->tail);		/* (B) */
+	return false;
+}
+
+/* Start where a consuming reader is. False if this was not the time for that. */
+static bool rb_iter_try_start(struct ring_buffer_reader_iter *iter)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = iter->cpu_buffer;
 	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *page;
-	unsigned long flags;
+	struct buffer_page *page = cpu_buffer->reader_page;
+	bool done;
 
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	lockdep_assert_held(&cpu_buffer->reader_lock);
 
-	/* Acquire: the last event counted is at a position up to this tail, (B). */
-	iter->end = smp_load_acquire(&reader->meta->meta.entries);
-	iter->last_pos = smp_load_acquire(&reader->meta->tail);	/* (B) */
+	done = rb_iter_try_end(iter);
 	iter->nr_resets = reader->nr_resets;
 	iter->pos = reader->pos + 1;
 	iter->number = cpu_buffer->read + reader->overrun;
+	iter->offset = 0;
 
 	/* Events lost before its page that it was not told of yet. */
 	iter->lost = cpu_buffer->lost_events;
 
-	page = cpu_buffer->reader_page;
 	if (reader->pos != RB_READER_NOWHERE && page->read < rb_writer_commit(page)) {
 		rb_iter_copy(iter, page);
 		iter->ts = page->read ? cpu_buffer->read_stamp : iter->page->time_stamp;
 		iter->offset = page->read;
 	}
 
-	list_add(&iter->list, &reader->iters);
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	return done;
+}
+
+static void rb_iter_start(struct ring_buffer_reader_iter *iter)
+{
+	raw_spinlock_t *lock = &iter->cpu_buffer->reader_lock;
+	unsigned long flags;
+	bool done;
+	int i;
+
+	for (i = 0; i < RB_READER_ROUNDS; i++) {
+		raw_spin_lock_irqsave(lock, flags);
+		iter->page->commit = 0;
+		done = rb_iter_try_start(iter);
+		if (done || i == RB_READER_ROUNDS - 1)
+			list_add(&iter->list, &iter->cpu_buffer->reader->iters);
+		raw_spin_unlock_irqrestore(lock, flags);
+		if (done)
+			return;
+		fsleep(RB_READER_ROUND_US);
+	}
 }
 
 /**

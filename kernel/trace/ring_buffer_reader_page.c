@@ -19,38 +19,6 @@
  * as in ring_buffer.c.
  */
 
-/*
- * The length of the event at @offset of a page whose events take @commit
- * bytes; 0 when there is none.
- */
-static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page *page,
-					   unsigned int commit, unsigned int offset)
-{
-	const struct ring_buffer_event *event = (void *)&page->data[offset];
-	unsigned int left = commit - offset;
-	unsigned int length;
-
-	if (offset >= commit || left < sizeof(u32) * 2)
-		return 0;
-
-	switch (event->type_len) {
-	case RINGBUF_TYPE_TIME_EXTEND:
-		return RB_LEN_TIME_EXTEND;
-	case RINGBUF_TYPE_PADDING:
-	case RINGBUF_TYPE_TIME_STAMP:
-		return 0;
-	case 0:
-		length = READ_ONCE(event->array[0]);
-		if (length <= RB_MAX_SMALL_DATA + sizeof(u32) ||
-		    length > left - RB_EVNT_HDR_SIZE)
-			return 0;
-		return length + RB_EVNT_HDR_SIZE;
-	default:
-		length = event->type_len * RB_ALIGNMENT + RB_EVNT_HDR_SIZE;
-		return length <= left ? length : 0;
-	}
-}
-
 /**
  * struct rb_taken - events to be taken off a page
  * @bytes:	that they have

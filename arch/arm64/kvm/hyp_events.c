@@ -187,9 +187,13 @@ static bool hyp_events_on;
 static int hyp_event_tell(struct hyp_event *event)
 {
 	unsigned int id = hyp_events_on && event->enabled ? event->call.event.type : 0;
+	unsigned int nr = event - hyp_events;
+	int ret;
 
 	lockdep_assert_held(&hyp_events_lock);
-	return kvm_call_hyp_nvhe(__hyp_trace_set_event, event - hyp_events, id);
+
+	ret = kvm_call_hyp_nvhe(__hyp_trace_set_event, nr, id);
+	return ret ?: hyp_event_sites_set(nr, id);
 }
 
 static int hyp_events_tell(void)

@@ -166,6 +166,9 @@ int hyp_events_enable(const struct hyp_event *event, bool enable);
 bool hyp_event_is_enabled(const struct hyp_event *event);
 enum print_line_t hyp_event_print(struct trace_iterator *iter);
 
+/* hyp_event_site.c: where EL2's code calls them */
+int hyp_event_sites_set(unsigned int nr, bool on);
+
 /* hyp_event_filter.c: their filters */
 int hyp_event_set_filter(struct hyp_event *event, const char *str);
 char *hyp_event_get_filter(struct hyp_event *event);

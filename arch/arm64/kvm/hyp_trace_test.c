@@ -100,27 +100,58 @@ static void ring_test_note(struct ring_test *t, u64 tail, u32 write)
 	t->events[t->written] = (struct ring_test_event) {
 		.ts	= t->ts,
 		.pos	= t->ring.tail,
-		.bytes	= t->ring.write - (t->ring.tail == tail ? write : 0),
+		.bytes	= trace_ring_used(&t->ring) - (t->ring.tail == tail ? write : 0),
 	};
+}
+
+static void ring_test_fill(struct ring_test *t, u32 *data, unsigned int size)
+{
+	unsigned int i;
+
+	for (i = 0; i < size / sizeof(*data); i++)
+		data[i] = t->written;
+}
+
+/* Each other event that may be is written as EL2 does: the short way, if that will do. */
+static bool ring_test_write_short(struct ring_test *t, unsigned int size, u64 ts)
+{
+	struct trace_ring_event event;
+
+	if (t->written % 2 || !size || size % sizeof(u32) || size > RB_WRITER_MAX_SHORT)
+		return false;
+	if (!trace_ring_open(&t->ring, size, ts, &event))
+		return false;
+
+	ring_test_fill(t, event.data, size);
+	trace_ring_close(&t->ring, &event);
+	return true;
+}
+
+static bool ring_test_write_long(struct ring_test *t, unsigned int size, u64 ts)
+{
+	u32 *data = trace_ring_reserve(&t->ring, size, ts);
+
+	if (!data)
+		return false;
+
+	ring_test_fill(t, data, size);
+	trace_ring_commit(&t->ring);
+	return true;
 }
 
 /* Write the next event: its number, in as many words as @size has. */
 bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
 {
-	u64 tail = t->ring.tail;
-	u32 write = t->ring.write;
-	u32 *data = trace_ring_reserve(&t->ring, size, t->ts + delta);
-	unsigned int i;
+	u64 tail = t->ring.tail, ts = t->ts + delta;
+	u32 write = trace_ring_used(&t->ring);
 
-	if (!data)
+	if (!ring_test_write_short(t, size, ts) && !ring_test_write_long(t, size, ts))
 		return false;
 
-	for (i = 0; i < size / sizeof(*data); i++)
-		data[i] = t->written;
-	t->ts += delta;
-	trace_ring_commit(&t->ring);
+	t->ts = ts;
 	ring_test_note(t, tail, write);
-	WRITE_ONCE(t->written, t->written + 1);
+	/* Who counts on it can read it. */
+	smp_store_release(&t->written, t->written + 1);
 	return true;
 }
 

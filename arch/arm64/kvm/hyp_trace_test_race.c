@@ -152,7 +152,7 @@ static u64 ring_race_look(struct ring_race *race)
 
 	scoped_guard(mutex, &race->lock) {
 		next = race->t->seen;
-		end = READ_ONCE(race->t->desc.meta->meta.entries);
+		end = smp_load_acquire(&race->t->written);	/* ring_test_write() */
 		iter = ring_buffer_reader_iter_start(race->t->buffer, RING_TEST_CPU);
 	}
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(race->test, iter);

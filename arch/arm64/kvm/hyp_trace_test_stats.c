@@ -86,7 +86,7 @@ void ring_test_stats_stopped(struct kunit *test)
 	ring_test_balance(test, t);
 	t->desc.meta->next--;
 
-	/* It has committed an event, and not counted it. */
+	/* It tells of fewer than were read. */
 	t->desc.meta->meta.entries--;
 	ring_buffer_reader_get_stats(t->buffer, RING_TEST_CPU, &stats);
 	KUNIT_EXPECT_EQ(test, 0, stats.entries);

@@ -32,25 +32,34 @@ static u64 observer_oldest(const struct reader *reader, u64 tail)
 	return min(max3(lap, after, READ_ONCE(reader->f->meta->base)), tail + 1);
 }
 
-static u64 observer_tail_bytes(const struct reader *reader, u64 tail)
+/* The page being written; NULL if what it holds is forgotten. */
+static struct ring_buffer_writer_page *observer_tail_page(const struct reader *reader, u64 tail)
 {
 	struct fixture *f = reader->f;
 
-	if (tail < READ_ONCE(f->meta->base))
-		return 0;
-	return smp_load_acquire(&f->pages[observer_page(reader, tail)]->commit); /* (A) */
+	return tail < READ_ONCE(f->meta->base) ? NULL : f->pages[observer_page(reader, tail)];
 }
 
 /* False while the writer goes from page to page: then look again. */
 bool observer_look(struct reader *reader, struct ring_state *state)
 {
 	struct ring_buffer_writer_meta *meta = reader->f->meta;
+	struct ring_buffer_writer_page *page;
+	u64 commit;
 
 	state->tail = smp_load_acquire(&meta->tail);		/* (B) */
 	state->oldest = observer_oldest(reader, state->tail);
+	state->entries = READ_ONCE(meta->meta.entries);
 	state->overrun = READ_ONCE(meta->meta.overrun);
-	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes) +
-		       observer_tail_bytes(reader, state->tail);
+	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes);
+
+	page = observer_tail_page(reader, state->tail);
+	if (page) {
+		commit = smp_load_acquire(&page->commit);	/* (A) */
+		state->bytes += commit;
+		state->entries += page_count((void *)page, commit);
+	}
+
 	smp_rmb();						/* (G) */
 	return READ_ONCE(meta->next) == state->tail;
 }
@@ -168,6 +177,26 @@ static bool observer_next_page(struct observer *o)
 	return false;
 }
 
+static void observer_find_end(struct observer *o)
+{
+	struct ring_buffer_writer_meta *meta = o->reader->f->meta;
+	struct ring_state state;
+	u32 i;
+
+	for (i = 0; i < OBSERVER_TRIES; i++) {
+		if (observer_look(o->reader, &state)) {
+			o->end = state.entries;
+			o->last = state.tail;
+			return;
+		}
+		shim_relax();
+	}
+
+	/* Perhaps without the page that the writer is leaving */
+	o->end = smp_load_acquire(&meta->meta.entries);		/* all before tail */
+	o->last = smp_load_acquire(&meta->tail);		/* (B) */
+}
+
 /**
  * observer_start - begin to look, at what a reader would get from now on
  * @o:		the observer
@@ -175,13 +204,9 @@ static bool observer_next_page(struct observer *o)
  */
 void observer_start(struct observer *o, struct reader *reader)
 {
-	struct ring_buffer_writer_meta *meta = reader->f->meta;
-
 	memset(o, 0, sizeof(*o));
 	o->reader = reader;
-	/* Acquire: the last event counted is at a position up to the tail, (B). */
-	o->end = smp_load_acquire(&meta->meta.entries);
-	o->last = smp_load_acquire(&meta->tail);		/* (B) */
+	observer_find_end(o);
 	o->number = reader->number;
 	o->lost = reader->lost;
 

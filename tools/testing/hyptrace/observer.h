@@ -22,12 +22,14 @@
  * struct ring_state - what a writer tells of itself, all at one time
  * @tail:	position of the page being written
  * @oldest:	position of the oldest one that is not the reader's
+ * @entries:	events written
  * @overrun:	events overwritten
  * @bytes:	bytes of events that were written, and not overwritten
  */
 struct ring_state {
 	u64	tail;
 	u64	oldest;
+	u64	entries;
 	u64	overrun;
 	u64	bytes;
 };

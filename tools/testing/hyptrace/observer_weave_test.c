@@ -163,7 +163,7 @@ static bool weave_look(struct observer *o, u64 look_era, u64 *next, u32 *takes)
 		CHECK(payload_matches(&event, weave_size(), (o->number - 1) | look_era << 32));
 		nr_shown++;
 	} else if (look_era == era) {
-		weave_check_lost(o, *next, o->end);
+		weave_check_lost(o, *next, max(o->number, o->end));
 	}
 	weave_unlock();
 	return ret > 0 && !tap_failed();
@@ -210,6 +210,8 @@ static void state_program(void)
 		tail = state.tail;
 		lost = tail >= nr_slots ? (tail - nr_slots + 1) * weave->per_page : 0;
 		CHECK(state.overrun == lost);
+		CHECK(state.entries >= tail * weave->per_page);
+		CHECK(state.entries <= (tail + 1) * weave->per_page);
 		CHECK(state.oldest == lost / weave->per_page);
 		CHECK(state.bytes >= (tail * weave->per_page - lost) * bytes);
 		CHECK(state.bytes <= ((tail + 1) * weave->per_page - lost) * bytes);

@@ -106,6 +106,31 @@ u64 page_time(const struct page *page)
 	return READ_ONCE(*(u64 *)&page->time_stamp);
 }
 
+/*
+ * How many events there are up to @commit. The page may be another's, and be overwritten
+ * meanwhile, which the thread sanitizer need not be told.
+ */
+SHIM_UNSANITIZED u64 page_count(const struct page *page, u64 commit)
+{
+	u64 offset = 0, nr = 0;
+
+	while (commit <= PAGE_CAPACITY && offset + 4 < commit) {
+		const u32 *word = (const u32 *)&page->data[offset];
+		union {
+			u32		word;
+			struct header	header;
+		} is = { .word = READ_ONCE(*word) };
+
+		nr += is.header.type_len != TYPE_TIME_EXTEND;
+		if (is.header.type_len == TYPE_TIME_EXTEND)
+			offset += EXTEND_SIZE;
+		else
+			offset += 4 + (is.header.type_len ? is.header.type_len * 4ULL :
+				       READ_ONCE(word[1]));
+	}
+	return nr;
+}
+
 /**
  * page_event - read the next event
  * @page:	the page

@@ -35,6 +35,7 @@ struct event {
 u64 page_time(const struct page *page);
 u32 page_stored_size(u32 size);
 u32 page_event_size(u32 size);
+u64 page_count(const struct page *page, u64 commit);
 int page_event(const struct page *page, u64 *offset, u64 commit, u64 *time,
 	       struct event *event);
 

@@ -186,7 +186,7 @@ static void test_losses(void)
 		expect_pages(&reader, number - 2, 2, lap - 2);
 		expect_nothing(&reader);
 	}
-	CHECK(f.meta->meta.overrun + 2 * (lap - 3) == f.meta->meta.entries);
+	CHECK(f.meta->meta.overrun + 2 * (lap - 3) == f.ring.entries);
 	fixture_free(&f);
 }
 

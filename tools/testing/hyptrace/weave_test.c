@@ -118,7 +118,7 @@ static void weave_once(void)
 		.entries	= written,
 		.overrun	= gaps,
 		.tail		= f.ring.tail,
-		.bytes		= written * page_event_size(weave->size) - f.ring.write,
+		.bytes		= written * page_event_size(weave->size) - trace_ring_used(&f.ring),
 		.overrun_bytes	= gaps * page_event_size(weave->size),
 	});
 	fixture_free(&f);

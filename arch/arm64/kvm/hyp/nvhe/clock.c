@@ -8,62 +8,36 @@
  * time at one count and the rate from there on, and does so again and again
  * to follow the adjustments of its clock.
  *
- * There are two banks. An update fills the one not in use, then stores @seq,
- * whose lowest bit names the bank, with release (pair E); hyp_trace_clock()
- * loads @seq with acquire, then the bank. Only an update that begins two after
- * the one it saw can tear what it reads. The host is not expected to be that
- * quick; if it is, the second reading is taken as it comes: only time is at
- * stake, and the ring does not let that go backwards.
+ * What it tells is made one multiplication and one addition here, once, and each
+ * CPU takes a copy when it sees by hyp_trace_config that there is a newer one: see
+ * trace_cpu.h.
+ *
+ * Locking: hyp_clock_lock covers hyp_clock. No event is traced under it.
  */
-#include <asm/arch_timer.h>
-#include <asm/barrier.h>
-#include <asm/kvm_hyp.h>
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
 
-#include <linux/math64.h>
+#include <asm/kvm_hyp.h>
 
 #include <nvhe/clock.h>
 #include <nvhe/spinlock.h>
+#include <nvhe/trace_cpu.h>
 
-struct hyp_clock_bank {
-	u32	mult;
-	u32	shift;
-	u64	epoch_ns;
-	u64	epoch_cycles;
-};
-
-static struct hyp_clock_bank hyp_clock_banks[2];
-static u32 hyp_clock_seq;
+static struct hyp_clock hyp_clock;
 static DEFINE_HYP_SPINLOCK(hyp_clock_lock);
 
-static u64 hyp_clock_read(const struct hyp_clock_bank *bank)
-{
-	s64 cycles = __arch_counter_get_cntpct() - READ_ONCE(bank->epoch_cycles);
-
-	/* The count may have been read before the epoch of a newer bank. */
-	if (cycles < 0)
-		cycles = 0;
-
-	return READ_ONCE(bank->epoch_ns) +
-	       mul_u64_u32_shr(cycles, READ_ONCE(bank->mult), READ_ONCE(bank->shift));
-}
-
 /**
- * hyp_trace_clock - the host's boot clock
+ * hyp_trace_clock_get - have the latest clock
+ * @clock:	where to
  *
- * Return: ns; what the host makes of it, if the host is hostile.
+ * Context: any at EL2.
  */
-u64 hyp_trace_clock(void)
+void hyp_trace_clock_get(struct hyp_clock *clock)
 {
-	u32 seq = smp_load_acquire(&hyp_clock_seq);	/* (E) */
-	u64 ns = hyp_clock_read(&hyp_clock_banks[seq & 1]);
-
-	/* The bank is read before @hyp_clock_seq is looked at again. */
-	smp_rmb();
-	if (likely(READ_ONCE(hyp_clock_seq) == seq))
-		return ns;
-
-	seq = smp_load_acquire(&hyp_clock_seq);		/* (E) */
-	return hyp_clock_read(&hyp_clock_banks[seq & 1]);
+	hyp_spin_lock(&hyp_clock_lock);
+	*clock = hyp_clock;
+	hyp_spin_unlock(&hyp_clock_lock);
 }
 
 /**
@@ -78,19 +52,22 @@ u64 hyp_trace_clock(void)
  */
 int hyp_trace_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
 {
-	struct hyp_clock_bank *bank;
+	struct hyp_clock clock = {};
 
 	if (!mult || mult > U32_MAX || shift > 63)
 		return -EINVAL;
 
+	/* What @mult has left of the binary point */
+	if (fls(mult) > shift)
+		clock.shift = fls(mult) - shift;
+
+	clock.mult = mult << (64 - shift - clock.shift);
+	clock.base = epoch_ns - hyp_clock_ns(&clock, epoch_cycles);
+
 	hyp_spin_lock(&hyp_clock_lock);
-	bank = &hyp_clock_banks[(hyp_clock_seq + 1) & 1];
-	WRITE_ONCE(bank->mult, mult);
-	WRITE_ONCE(bank->shift, shift);
-	WRITE_ONCE(bank->epoch_ns, epoch_ns);
-	WRITE_ONCE(bank->epoch_cycles, epoch_cycles);
-	smp_store_release(&hyp_clock_seq, hyp_clock_seq + 1);	/* (E) */
+	hyp_clock = clock;
 	hyp_spin_unlock(&hyp_clock_lock);
 
+	hyp_trace_config_changed();
 	return 0;
 }

@@ -7,7 +7,8 @@
  * spoils the trace.
  *
  * Locking: hyp_events_lock serialises the host's changes. Events read
- * hyp_event_states[] and their filters without it.
+ * hyp_event_states[] and their filters without it, or the copies that each CPU has of
+ * the states: see trace_cpu.h.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -17,9 +18,11 @@
 #include <asm/barrier.h>
 #include <asm/kvm_asm.h>
 
+#include <nvhe/event_site.h>
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
 
 u32 hyp_event_states[NR_HYP_EVENTS];
 
@@ -35,7 +38,10 @@ static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
 
 static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 {
+	hyp_assert_lock_held(&hyp_events_lock);
+
 	WRITE_ONCE(hyp_event_states[nr], (hyp_event_states[nr] & ~mask) | state);
+	hyp_trace_config_changed();
 }
 
 /**
@@ -44,18 +50,22 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
  * @id:		the id of its records, or 0 to turn it off
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0, or -EINVAL for an argument out of range.
+ * Return: 0; -EINVAL for an argument out of range, or as hyp_event_sites_set(): then the
+ * event is off.
  */
 int __hyp_trace_set_event(u64 nr, u64 id)
 {
+	int ret;
+
 	if (nr >= NR_HYP_EVENTS || id > U16_MAX)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&hyp_events_lock);
-	hyp_event_set_state(nr, HYP_EVENT_ID, id);
+	ret = hyp_event_sites_set(nr, id);
+	hyp_event_set_state(nr, HYP_EVENT_ID, ret ? 0 : id);
 	hyp_spin_unlock(&hyp_events_lock);
-	return 0;
+	return ret;
 }
 
 /**
@@ -139,36 +149,11 @@ bool hyp_hcall_returns(unsigned int id)
 }
 
 /**
- * hyp_event_write_filtered - write an event if its filter wants it
- * @nr:		its place in the catalogue
- * @record:	its record
- * @size:	bytes of that
+ * hyp_event_passes - does a record pass its event's filter?
+ * @nr:		the event's place in the catalogue
+ * @record:	the record
  */
-void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int size)
+bool hyp_event_passes(unsigned long nr, const void *record)
 {
-	void *entry;
-
-	if (!hyp_filter_match(&hyp_event_filters[nr], record))
-		return;
-
-	entry = hyp_trace_reserve(size);
-	if (!entry)
-		return;
-
-	memcpy(entry, record, size);
-	hyp_trace_commit();
-}
-
-/**
- * hyp_event_printk - write an event of a text
- * @fmt:	for hyp_format()
- * @args:	likewise
- * @nr_args:	likewise
- */
-void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args)
-{
-	char text[HYP_EVENT_MAX_STRING];
-
-	hyp_format(text, sizeof(text), fmt, args, nr_args);
-	(trace_hyp_printk)(text);	/* the event, not the macro */
+	return hyp_filter_match(&hyp_event_filters[nr], record);
 }

@@ -20,8 +20,8 @@
  *
  * A CPU writes to its ring while @on is set. Only the CPU itself sets and
  * clears that, in a hypercall: EL2 is not preempted, so no event is open on a
- * CPU that runs one, and none will be begun once @on is clear. That is all the
- * fast path needs: no lock, no atomic operation.
+ * CPU that runs one, and none will be begun once @on is clear. That is all an
+ * event needs: no lock, no atomic operation (event_write.c).
  *
  * The exception is a CPU that has gone to the firmware by a PSCI call, and may
  * not come back: it is @parked until it does, writes nothing meanwhile, and
@@ -51,35 +51,16 @@
 #include <asm/kvm_hyp.h>
 #include <asm/kvm_mmu.h>
 
-#include <nvhe/clock.h>
 #include <nvhe/mem_protect.h>
 #include <nvhe/memory.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
 #include <nvhe/trace_ring.h>
 
-enum hyp_trace_state {
-	HYP_TRACE_NONE,
-	HYP_TRACE_LOADING,
-	HYP_TRACE_READY,
-	HYP_TRACE_UNLOADING,
-};
+DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
+atomic64_t hyp_trace_config;
 
-/**
- * struct hyp_trace_cpu - tracing on one CPU
- * @ring:	the ring
- * @on:		the CPU writes to the ring
- * @parked:	the CPU is in the firmware; under hyp_trace_lock
- * @state:	what may be done with the ring; under hyp_trace_lock
- */
-struct hyp_trace_cpu {
-	struct trace_ring	ring;
-	bool			on;
-	bool			parked;
-	enum hyp_trace_state	state;
-};
-
-static DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 static DEFINE_HYP_SPINLOCK(hyp_trace_lock);
 
 /* NULL for a CPU that the host made up. */
@@ -305,6 +286,9 @@ static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
 	if (enable && trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
+	if (enable)
+		hyp_trace_config_changed();
+	trace->config = 0;
 	smp_store_release(&trace->on, enable);		/* (F) */
 	return 0;
 }
@@ -477,46 +461,40 @@ void hyp_trace_unpark(void)
 	hyp_trace_set_parked(false);
 }
 
-/**
- * hyp_trace_reserve - begin an event on this CPU
- * @size:	bytes of the record
- *
- * Return: the record, for hyp_trace_commit(); NULL when the CPU does not trace.
- */
-void *hyp_trace_reserve(unsigned int size)
+/* What an event's header has before the pid; 0 if it is off or has a filter. */
+static u32 hyp_event_type(u32 state)
 {
-	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+	struct hyp_event_header header = { .type = state };
+	u32 type;
 
-	if (!trace->on)
-		return NULL;
-
-	return trace_ring_reserve(&trace->ring, size, hyp_trace_clock());
-}
-
-/**
- * hyp_trace_commit - end the event on this CPU
- */
-void hyp_trace_commit(void)
-{
-	trace_ring_commit(&this_cpu_ptr(&hyp_trace_cpu)->ring);
-}
-
-/**
- * hyp_trace_pid - the task of the host's that this CPU runs
- *
- * The host keeps its pid in CONTEXTIDR_EL1 if it is configured to. While a
- * guest's registers are loaded that is the guest's, and the host's is saved.
- * A wrong one, as a hostile host may write it, spoils the trace.
- *
- * Return: the pid; 0 when it is not known.
- */
-s32 hyp_trace_pid(void)
-{
-	struct kvm_cpu_context *host_ctxt = host_data_ptr(host_ctxt);
-
-	if (!IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
+	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
+	if (state & HYP_EVENT_FILTERED)
 		return 0;
-	if (host_ctxt->__hyp_running_vcpu)
-		return ctxt_sys_reg(host_ctxt, CONTEXTIDR_EL1);
-	return read_sysreg_el1(SYS_CONTEXTIDR);
+
+	memcpy(&type, &header, sizeof(type));
+	return type;
+}
+
+/**
+ * hyp_trace_cpu_prepare - have the latest configuration
+ * @cpu:	this CPU
+ *
+ * Return: whether this CPU writes to its ring.
+ */
+bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
+{
+	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
+	unsigned int nr;
+
+	if (!cpu->on)
+		return false;
+	if (cpu->config == config)
+		return true;
+
+	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
+		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
+	hyp_trace_clock_get(&cpu->clock);
+	cpu->host_ctxt = host_data_ptr(host_ctxt);
+	cpu->config = config;
+	return true;
 }

@@ -45,7 +45,7 @@
  * Ownership
  * ---------
  *
- * trace_ring_reserve(), _commit() and _drop() run on the ring's CPU and are
+ * trace_ring_open(), _close(), _reserve(), _commit() and _drop() run on the ring's CPU and are
  * not interrupted. trace_ring_swap_reader() runs anywhere under the caller's
  * lock. The other functions run when neither can: the caller sees to it. The
  * entries and the ring itself are memory that only the writer's side can
@@ -75,9 +75,10 @@
  *		loads meta->next; smp_rmb() between. If next has not come to
  *		the position that takes the page, what was read is what was
  *		written; and if it is tail, the counters belong to tail.
- * (H) counted:	writer stores meta->entries, then meta->overrun; the smp_wmb()
- *		of (G) between. Reader loads overrun with acquire, then entries:
- *		of those it finds overwritten, all are among those written.
+ *
+ * By (G) the counters of the meta page belong to tail: of the page at tail they
+ * know nothing, so that an event need not touch them. What is on it, who reads it
+ * sees by its commit.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -93,7 +94,6 @@
 #define TRACE_SLOT_POS(slot)	((u32)((slot) >> 32))
 #define TRACE_SLOT_ID(slot)	((u32)(slot))
 
-#define TRACE_PAGE_SIZE		(PAGE_SIZE - sizeof(struct ring_buffer_writer_page))
 #define TRACE_ALIGN(size)	(((size) + 3U) & ~3U)
 #define TRACE_MAX_DATA		(TRACE_PAGE_SIZE - 2 * sizeof(u32))
 /* What a time extend can hold; past it, a new page is the way to tell time. */
@@ -220,6 +220,7 @@ int trace_ring_start(struct trace_ring *ring)
 		return -EINVAL;
 
 	ring->reader_id = ring->nr_slots;
+	ring->write = TRACE_RING_FRESH;
 	ring->page = trace_ring_entry(ring, 0)->page;
 	WRITE_ONCE(ring->page->commit, 0);
 	trace_ring_fill_meta(ring);
@@ -262,10 +263,11 @@ static void trace_ring_leave_page(struct trace_ring *ring)
 {
 	struct trace_ring_entry *entry = trace_ring_entry(ring, ring->page_id);
 
-	entry->nr_events = ring->page_events;
-	entry->nr_bytes = ring->page_events ? ring->write : 0;
+	entry->nr_events = ring->entries - ring->page_entries;
+	entry->nr_bytes = entry->nr_events ? ring->write : 0;
 	ring->bytes += entry->nr_bytes;
 	WRITE_ONCE(ring->meta->bytes, ring->bytes);
+	WRITE_ONCE(ring->meta->meta.entries, ring->entries);
 }
 
 static noinline void trace_ring_next_page(struct trace_ring *ring)
@@ -279,8 +281,8 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	trace_ring_leave_page(ring);
 	ring->page_id = trace_ring_take_slot(ring, slot, pos);
 	ring->page = trace_ring_entry(ring, ring->page_id)->page;
-	ring->write = 0;
-	ring->page_events = 0;
+	ring->write = TRACE_RING_FRESH;
+	ring->page_entries = ring->entries;
 	ring->tail_slot = slot;
 	WRITE_ONCE(ring->page->commit, 0);
 
@@ -303,7 +305,7 @@ static bool trace_ring_fits(struct trace_ring *ring, u32 need, u64 delta)
 	if (delta > RB_WRITER_TS_MASK)
 		need += 2 * sizeof(u32);
 
-	return ring->write + need <= TRACE_PAGE_SIZE && delta <= TRACE_MAX_DELTA;
+	return trace_ring_used(ring) + need <= TRACE_PAGE_SIZE && delta <= TRACE_MAX_DELTA;
 }
 
 /**
@@ -332,16 +334,16 @@ void *trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts)
 	}
 
 	ts = max(ts, ring->time_stamp);
-	delta = ring->write ? ts - ring->time_stamp : 0;
+	delta = trace_ring_used(ring) ? ts - ring->time_stamp : 0;
 
 	if (!trace_ring_fits(ring, length + (1 + is_long) * sizeof(u32), delta)) {
 		trace_ring_next_page(ring);
 		delta = 0;
 	}
-	if (!ring->write)
+	ring->end = trace_ring_used(ring);
+	if (!ring->end)
 		WRITE_ONCE(ring->page->time_stamp, ts);
 
-	ring->end = ring->write;
 	ring->open_stamp = ts;
 	if (delta > RB_WRITER_TS_MASK) {
 		trace_ring_put(ring, rb_writer_header(RB_WRITER_TIME_EXTEND,
@@ -365,13 +367,14 @@ void *trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts)
  */
 void trace_ring_commit(struct trace_ring *ring)
 {
-	ring->write = ring->end;
-	ring->time_stamp = ring->open_stamp;
-	ring->page_events++;
-	ring->entries++;
+	const struct trace_ring_event event = {
+		.page	= ring->page,
+		.end	= ring->end,
+		.ts	= ring->open_stamp,
+		.entries = ring->entries + 1,
+	};
 
-	smp_store_release(&ring->page->commit, ring->write);	/* (A) */
-	smp_store_release(&ring->meta->meta.entries, ring->entries);
+	trace_ring_close(ring, &event);
 }
 
 /**
@@ -464,7 +467,7 @@ void trace_ring_reset(struct trace_ring *ring)
 
 	ring->base = ring->tail + 1;
 	ring->write = TRACE_PAGE_SIZE;
-	ring->page_events = 0;
+	ring->page_entries = 0;
 	ring->entries = 0;
 	ring->dropped = 0;
 	ring->overrun = 0;
@@ -478,6 +481,5 @@ void trace_ring_reset(struct trace_ring *ring)
 	WRITE_ONCE(meta->overrun_bytes, 0);
 	WRITE_ONCE(meta->meta.overrun, 0);
 	WRITE_ONCE(meta->meta.reader.lost_events, 0);
-	/* Empty, once the counters are right. */
-	smp_store_release(&meta->meta.entries, 0);
+	WRITE_ONCE(meta->meta.entries, 0);
 }

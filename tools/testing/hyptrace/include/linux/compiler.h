@@ -7,6 +7,9 @@
 #include <shim.h>
 
 #define noinline		__attribute_noinline__
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define OPTIMIZER_HIDE_VAR(var)	({ asm ("" : "+r" (var)); })
 #define shim_format(a, b)	__format__(__printf__, a, b)
 #define __printf(a, b)		__attribute__((shim_format(a, b)))
 

@@ -15,6 +15,7 @@
 
 #include <asm/kvm_hypevents_defs.h>
 
+#include <nvhe/event_site.h>
 #include <nvhe/printk.h>
 
 #ifdef CONFIG_KVM_HYP_TRACING
@@ -27,9 +28,6 @@ struct kvm_cpu_context;
 
 extern u32 hyp_event_states[NR_HYP_EVENTS];
 
-void *hyp_trace_reserve(unsigned int size);
-void hyp_trace_commit(void);
-s32 hyp_trace_pid(void);
 void hyp_trace_park(void);
 void hyp_trace_unpark(void);
 
@@ -47,7 +45,14 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c */
 bool hyp_hcall_returns(unsigned int id);
-void hyp_event_write_filtered(unsigned int nr, const void *record, unsigned int size);
+bool hyp_event_passes(unsigned long nr, const void *record);
+
+/* event_write.c */
+void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);
+void hyp_event_write_4(unsigned long nr, u64 a);
+void hyp_event_write_8(unsigned long nr, u64 a);
+void hyp_event_write_16(unsigned long nr, u64 a, u64 b);
+void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c);
 void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args);
 
 /* trace_hcall.c */
@@ -64,11 +69,6 @@ void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
-
-static inline bool hyp_event_is_on(enum hyp_event_nr nr)
-{
-	return READ_ONCE(hyp_event_states[nr]) & HYP_EVENT_ID;
-}
 
 /* Bytes of a string in a record, its null included */
 static inline unsigned int hyp_event_string_size(const char *src)
@@ -117,9 +117,30 @@ do {										\
 } while (0)
 
 /*
- * An event that is off costs a load and a branch. One that has a filter is put
- * together aside, and has no room in the ring unless it passes.
+ * Hand a record over, in registers if there are not too many. The compiler, which
+ * knows the size, leaves one of the calls.
  */
+static __always_inline void hyp_event_write_record(unsigned long nr,
+						   struct hyp_event_header *record,
+						   unsigned int size)
+{
+	const u64 *fields = (const u64 *)(record + 1);
+
+	switch (size - sizeof(*record)) {
+	case 4:
+		return hyp_event_write_4(nr, *(const u32 *)fields);
+	case 8:
+		return hyp_event_write_8(nr, fields[0]);
+	case 16:
+		return hyp_event_write_16(nr, fields[0], fields[1]);
+	case 24:
+		return hyp_event_write_24(nr, fields[0], fields[1], fields[2]);
+	default:
+		hyp_event_write(nr, record, size);
+	}
+}
+
+/* An event that is off costs one instruction. */
 #define he_string(name, src)							\
 	const char *__src_##name = (src);					\
 	u32 __loc_##name = hyp_event_add_tail(&__size, hyp_event_string_size(__src_##name));
@@ -129,34 +150,21 @@ do {										\
 #define HYP_EVENT(ename, proto, fields, assign, printk)			\
 	static inline void trace_##ename(proto)				\
 	{								\
-		u32 __state = READ_ONCE(hyp_event_states[HYP_EVENT_##ename]);	\
 		unsigned int __size = sizeof(struct hyp_event_##ename);	\
 		struct {						\
 			struct hyp_event_##ename record;		\
 			struct hyp_event_tail_##ename tail;		\
-		} __aside;						\
-		struct hyp_event_##ename *__entry = &__aside.record;	\
+		} __whole __uninitialized;				\
+		struct hyp_event_##ename *__entry = &__whole.record;	\
 									\
-		if (likely(!(__state & HYP_EVENT_ID)))			\
+		if (!hyp_event_may_be_on(HYP_EVENT_##ename))		\
 			return;						\
 									\
 		fields							\
-		if (unlikely(__state & HYP_EVENT_FILTERED))		\
-			memset(__entry, 0, sizeof(*__entry));		\
-		else							\
-			__entry = hyp_trace_reserve(__size);		\
-		if (!__entry)						\
-			return;						\
-									\
-		__entry->header = (struct hyp_event_header) {		\
-			.type	= __state,				\
-			.pid	= hyp_trace_pid(),			\
-		};							\
+		/* The header comes later, and no byte may be EL2's own. */	\
+		memset(&__entry->header + 1, 0, sizeof(__whole) - sizeof(__entry->header)); \
 		assign							\
-		if (unlikely(__entry == &__aside.record))		\
-			hyp_event_write_filtered(HYP_EVENT_##ename, __entry, __size);	\
-		else							\
-			hyp_trace_commit();				\
+		hyp_event_write_record(HYP_EVENT_##ename, &__entry->header, __size); \
 	}
 #include <asm/kvm_hypevents.h>
 
@@ -166,7 +174,7 @@ do {										\
 
 #define __hyp_printk(fmt, args...)					\
 do {									\
-	if (unlikely(hyp_event_is_on(HYP_EVENT_hyp_printk))) {		\
+	if (hyp_event_may_be_on(HYP_EVENT_hyp_printk)) {			\
 		const u64 __args[HYP_PRINTK_MAX_ARGS] =			\
 			__hyp_printk_args(0, ##args, 0, 0, 0, 0, 0, 0);	\
 									\
@@ -198,8 +206,7 @@ static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
  * @args:	integers, HYP_PRINTK_MAX_ARGS at most
  *
  * For debugging. The text is the event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
- * characters. While that is off this is a load and a branch, and @args are not
- * evaluated.
+ * characters. While that is off this is one instruction, and @args are not evaluated.
  *
  * Context: any at EL2.
  */

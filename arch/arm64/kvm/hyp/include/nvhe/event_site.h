@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where an event may be: see asm/kvm_hypevents_site.h and event_site.c.
+ */
+#ifndef __ARM64_KVM_HYP_NVHE_EVENT_SITE_H
+#define __ARM64_KVM_HYP_NVHE_EVENT_SITE_H
+
+#include <linux/types.h>
+
+/*
+ * Whether the event may be on. One instruction, and another one if it is; no memory is
+ * looked at.
+ */
+static __always_inline bool hyp_event_may_be_on(const unsigned int nr)
+{
+	asm goto("1:	nop\n"
+		 "	.pushsection .rodata.hyp_event_sites, \"a\"\n"
+		 "	.align	2\n"
+		 "	.long	1b - ., %l[on] - ., %c[nr]\n"
+		 "	.popsection\n"
+		 : : [nr] "i" (nr) : : on);
+	return false;
+on:
+	return true;
+}
+
+int hyp_event_sites_set(unsigned int nr, bool on);
+
+#endif /* __ARM64_KVM_HYP_NVHE_EVENT_SITE_H */

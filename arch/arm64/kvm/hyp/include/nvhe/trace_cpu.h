@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a CPU has for tracing: its ring, and a copy of the configuration, so that an
+ * event needs nothing else.
+ *
+ * The configuration is the clock (clock.c) and which events are on, by which id
+ * (events.c). It is changed for all CPUs at once; a CPU finds out by a number.
+ *
+ * (E) config:	the host's call stores the clock or an event's state, then increments
+ *		hyp_trace_config with release. A CPU whose copy has another number
+ *		loads hyp_trace_config with acquire, then the clock and the states, and
+ *		keeps that number with its copy. If they change meanwhile, so
+ *		does the number, and its next event copies again.
+ *
+ * The number in a copy is 0, which hyp_trace_config is not any more once a CPU has been
+ * told to write, while the CPU does not: one comparison tells an event that all is well.
+ */
+#ifndef __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
+#define __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
+
+#include <linux/atomic.h>
+#include <linux/percpu.h>
+
+#include <asm/kvm_hyp.h>
+#include <asm/kvm_hypevents_defs.h>
+
+#include <nvhe/clock.h>
+#include <nvhe/trace_ring.h>
+
+enum hyp_trace_state {
+	HYP_TRACE_NONE,
+	HYP_TRACE_LOADING,
+	HYP_TRACE_READY,
+	HYP_TRACE_UNLOADING,
+};
+
+/**
+ * struct hyp_trace_cpu - tracing on one CPU
+ * @ring:	the ring; what each event needs of it is at the begin
+ * @config:	the number of the configuration that @clock and @types are copies of, or 0
+ * @clock:	the clock
+ * @host_ctxt:	the host's context on the CPU
+ * @types:	of the events that are on and have no filter, what their header has before
+ *		the pid; of others 0
+ * @on:		the CPU writes to the ring
+ * @parked:	the CPU is in the firmware; under hyp_trace_lock
+ * @state:	what may be done with the ring; under hyp_trace_lock
+ *
+ * @config to @types are the CPU's own, but that whoever may clear @on clears @config.
+ */
+struct hyp_trace_cpu {
+	struct trace_ring	ring;
+	u64			config;
+	struct hyp_clock	clock;
+	struct kvm_cpu_context	*host_ctxt;
+	u32			types[NR_HYP_EVENTS];
+	bool			on;
+	bool			parked;
+	enum hyp_trace_state	state;
+};
+
+DECLARE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
+
+extern atomic64_t hyp_trace_config;
+
+/* After each change of the configuration, which from then on is seen by each event. */
+static inline void hyp_trace_config_changed(void)
+{
+	atomic64_fetch_inc_release(&hyp_trace_config);	/* (E) */
+}
+
+/* Whether @cpu, this one, writes, and has a copy of the latest configuration. */
+static __always_inline bool hyp_trace_cpu_is_ready(const struct hyp_trace_cpu *cpu)
+{
+	return cpu->config == atomic64_read(&hyp_trace_config);
+}
+
+/*
+ * The task of the host's that this CPU runs.
+ *
+ * The host keeps its pid in CONTEXTIDR_EL1 if it is configured to. While a
+ * guest's registers are loaded that is the guest's, and the host's is saved.
+ * A wrong one, as a hostile host may write it, spoils the trace.
+ */
+static __always_inline s32 hyp_trace_cpu_pid(const struct hyp_trace_cpu *cpu)
+{
+	if (!IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
+		return 0;
+	if (unlikely(cpu->host_ctxt->__hyp_running_vcpu))
+		return ctxt_sys_reg(cpu->host_ctxt, CONTEXTIDR_EL1);
+	return read_sysreg_el1(SYS_CONTEXTIDR);
+}
+
+bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
+
+#endif /* __ARM64_KVM_HYP_NVHE_TRACE_CPU_H */

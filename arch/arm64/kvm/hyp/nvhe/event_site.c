@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turning the NOPs of events that are off into branches, and back
+ *
+ * Under pKVM the code of EL2 is EL2's own, mapped to be executed and not to be written.
+ * It has a second range of addresses, which is never executable, and in which a page is
+ * mapped only while it is written to. Nothing is written but the instructions named by
+ * the table the linker made, which is read-only: the host has no say in what is
+ * written where.
+ *
+ * A page has always the same address in that range, unlike in a fixmap slot: if a TLB
+ * should know longer than it may what was mapped there, it is still that page.
+ *
+ * Without pKVM there is no such range, and the code is the host's: it writes there
+ * itself (arch/arm64/kvm/hyp_event_site.c).
+ *
+ * Locking: the caller's, for all of this; pkvm_pgd_lock, taken inside, for page tables.
+ */
+#include <asm/kvm_hyp.h>
+#include <asm/kvm_hypevents_site.h>
+#include <asm/kvm_mmu.h>
+#include <asm/kvm_pgtable.h>
+#include <asm/sections.h>
+#include <asm/tlbflush.h>
+
+#include <nvhe/event_site.h>
+#include <nvhe/mem_protect.h>
+#include <nvhe/mm.h>
+
+extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_end[];
+
+/* Where the range begins, by the name of __hyp_text_start; 0 before there is one. */
+static unsigned long hyp_event_alias;
+
+static unsigned long hyp_event_alias_addr(unsigned long code)
+{
+	return hyp_event_alias + (code - ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE));
+}
+
+static int hyp_event_alias_set_valid(const struct kvm_pgtable_visit_ctx *ctx,
+				     enum kvm_pgtable_walk_flags visit)
+{
+	bool valid = *(bool *)ctx->arg;
+
+	if (ctx->level != KVM_PGTABLE_LAST_LEVEL)
+		return -EINVAL;
+
+	WRITE_ONCE(*ctx->ptep, valid ? ctx->old | KVM_PTE_VALID : ctx->old & ~KVM_PTE_VALID);
+	return 0;
+}
+
+/* Map the page at @addr, of the range, or unmap it and keep its place in the tables. */
+static int hyp_event_alias_map(unsigned long addr, bool valid)
+{
+	struct kvm_pgtable_walker walker = {
+		.cb	= hyp_event_alias_set_valid,
+		.arg	= &valid,
+		.flags	= KVM_PGTABLE_WALK_LEAF,
+	};
+	int ret;
+
+	hyp_assert_lock_held(&pkvm_pgd_lock);
+
+	ret = kvm_pgtable_walk(&pkvm_pgtable, addr, PAGE_SIZE, &walker);
+	dsb(ishst);
+	if (!valid) {
+		__tlbi_level(vale2is, __TLBI_VADDR(addr, 0), KVM_PGTABLE_LAST_LEVEL);
+		__tlbi_sync_s1ish_hyp();
+	}
+	isb();
+	return ret;
+}
+
+static int hyp_event_alias_init_page(unsigned long addr, unsigned long code)
+{
+	int ret;
+
+	hyp_spin_lock(&pkvm_pgd_lock);
+	ret = kvm_pgtable_hyp_map(&pkvm_pgtable, addr, PAGE_SIZE, __hyp_pa(code), PAGE_HYP);
+	if (!ret)
+		ret = hyp_event_alias_map(addr, false);
+	hyp_spin_unlock(&pkvm_pgd_lock);
+	return ret;
+}
+
+/* Once: make the range, with nothing mapped. As many steps as EL2's code has pages. */
+static int hyp_event_alias_init(void)
+{
+	unsigned long start = ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE);
+	unsigned long size = PAGE_ALIGN((unsigned long)__hyp_text_end) - start;
+	unsigned long alias, offset;
+	int ret;
+
+	if (hyp_event_alias)
+		return 0;
+
+	ret = pkvm_alloc_private_va_range(size, &alias);
+	for (offset = 0; offset < size && !ret; offset += PAGE_SIZE)
+		ret = hyp_event_alias_init_page(alias + offset, start + offset);
+	if (!ret)
+		hyp_event_alias = alias;
+	return ret;
+}
+
+static int hyp_event_site_write(unsigned long code, u32 insn)
+{
+	unsigned long alias = hyp_event_alias_addr(code);
+	int ret;
+
+	hyp_spin_lock(&pkvm_pgd_lock);
+	ret = hyp_event_alias_map(ALIGN_DOWN(alias, PAGE_SIZE), true);
+	if (!ret) {
+		WRITE_ONCE(*(__le32 *)alias, cpu_to_le32(insn));
+		dcache_clean_inval_poc(alias, alias + sizeof(insn));
+		ret = hyp_event_alias_map(ALIGN_DOWN(alias, PAGE_SIZE), false);
+	}
+	hyp_spin_unlock(&pkvm_pgd_lock);
+
+	icache_inval_pou(code, code + sizeof(insn));
+	return ret;
+}
+
+/**
+ * hyp_event_sites_set - turn an event's calls on or off
+ * @nr:		the event's place in the catalogue
+ * @on:		which of the two
+ *
+ * Context: any hypercall, without pkvm_pgd_lock. As many steps as there are sites, known
+ * when EL2 was linked.
+ * Return: 0, also without pKVM, when nothing is done; -ENOMEM when EL2 has no memory
+ * for page tables.
+ */
+int hyp_event_sites_set(unsigned int nr, bool on)
+{
+	const struct hyp_event_site *site;
+	int ret;
+
+	if (!is_protected_kvm_enabled())
+		return 0;
+
+	ret = hyp_event_alias_init();
+	for (site = __hyp_event_sites_start; site < __hyp_event_sites_end && !ret; site++) {
+		u32 insn = hyp_event_site_insn(site, on);
+		void *code = hyp_event_site_code(site);
+
+		if (site->nr == nr && le32_to_cpu(READ_ONCE(*(__le32 *)code)) != insn)
+			ret = hyp_event_site_write((unsigned long)code, insn);
+	}
+
+	return ret;
+}
