@@ -18,7 +18,7 @@
 #include "raw_page.h"
 #include "soak.h"
 
-#define ENOUGH		3	/* times that a reader got something */
+#define ENOUGH		3	/* times that each got something done */
 #define SPLICE_PAGES	4
 
 /**
@@ -122,21 +122,23 @@ static void take_event(struct count *count, int cpu, unsigned long id, unsigned 
 /* "CPU:1 [LOST 2 EVENTS]", or without the number; else "[001]     1.000001: selftest: id=2" */
 static void take_line(struct lines *lines)
 {
-	unsigned int cpu;
-	unsigned long n;
+	unsigned int cpu = MAX_CPUS;
+	unsigned long n = UNKNOWN;
+	bool event;
 
 	lines->line[lines->len] = '\0';
-	if (sscanf(lines->line, "CPU:%u [LOST %lu EVENTS]", &cpu, &n) == 2 && cpu < MAX_CPUS)
-		lines->told[cpu] = n;
-	else if (sscanf(lines->line, "CPU:%u [LOST EVENTS]", &cpu) == 1 && cpu < MAX_CPUS)
-		lines->told[cpu] = UNKNOWN;
-	else if (sscanf(lines->line, "[%u] %*u.%*u: selftest: id=%lu", &cpu, &n) == 2 &&
-		 cpu < MAX_CPUS) {
-		take_event(&lines->counts[cpu], cpu, n, lines->told[cpu]);
-		lines->told[cpu] = 0;
-	} else if (lines->line[0] != '#') {
+	if (lines->line[0] == '#')
+		return;
+	event = sscanf(lines->line, "[%u] %*u.%*u: selftest: id=%lu", &cpu, &n) == 2;
+	if (!event)
+		sscanf(lines->line, "CPU:%u [LOST %lu EVENTS]", &cpu, &n);
+	if (cpu >= MAX_CPUS || (!event && !strstr(lines->line, "EVENTS]"))) {
 		violation("no line: %s", lines->line);
+		return;
 	}
+	if (event)
+		take_event(&lines->counts[cpu], cpu, n, lines->told[cpu]);
+	lines->told[cpu] = event ? 0 : n;
 }
 
 static void take_text(struct lines *lines, const char *text, size_t size)
@@ -382,13 +384,15 @@ static const struct kind {
 	{ "map", run_map },
 };
 
-/* Each reader has had enough; one that waits for long is told of. */
+/* Each writer and each reader; a reader that waits for long is told of. */
 static bool all_had_enough(void)
 {
 	unsigned long now = now_ms();
 	bool enough = true;
 	int i;
 
+	for (i = 0; i < nr_cpus; i++)
+		enough &= load(&numbers[i]) >= ENOUGH;
 	for (i = 0; i < nr_readers; i++) {
 		if (now > load(&readers[i].last) + option.limit * 1000)
 			violation("reader %d starves: %lu takes", i, load(&readers[i].takes));
