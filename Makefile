@@ -7,7 +7,7 @@ CONFIG ?= default
 export CONFIG
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help run check tree kernel rootfs vm series clean distclean
+.PHONY: help run check torture tree kernel rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -17,6 +17,9 @@ run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor
 
 check: ## run all tests; ends with `N passed, N failed`
 	@$(T)/check
+
+torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
+	@$(T)/torture
 
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
 	@$(T)/tree

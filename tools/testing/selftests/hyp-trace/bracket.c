@@ -62,19 +62,21 @@ static void bracket(int fd, unsigned long cpu, unsigned long id)
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = end, .sa_flags = SA_RESTART };
-	unsigned long cpu, count, pause, i;
+	unsigned long cpu, count, pause, from, i;
 	int fd;
 
-	if (argc != 5) {
+	if (argc < 5 || argc > 6) {
 		fprintf(stderr,
-			"Usage: bracket FILE CPU COUNT PAUSE\n"
+			"Usage: bracket FILE CPU COUNT PAUSE [FROM]\n"
 			"Write COUNT numbers to FILE, on CPU, with PAUSE microseconds in between.\n"
-			"The numbers tell CPUs apart, the lines the times before and after.\n");
+			"The numbers, from FROM on, tell CPUs apart, the lines the times before and\n"
+			"after.\n");
 		return 2;
 	}
 	cpu = parse_number(argv[2]);
 	count = parse_number(argv[3]);
 	pause = parse_number(argv[4]);
+	from = cpu * 1000000000 + (argc == 6 ? parse_number(argv[5]) : 0);
 	sigaction(SIGTERM, &action, NULL);
 	pin(cpu);
 	setlinebuf(stdout);
@@ -83,7 +85,7 @@ int main(int argc, char **argv)
 		err(1, "%s", argv[1]);
 
 	for (i = 0; i < count && !__atomic_load_n(&ended, __ATOMIC_RELAXED); i++) {
-		bracket(fd, cpu, cpu * 1000000000 + i);
+		bracket(fd, cpu, from + i);
 		usleep(pause);
 	}
 	return 0;

@@ -20,6 +20,15 @@ function same_vcpu(  vcpu) {
 	return !(cpu in entered) || entered[cpu] == $4
 }
 
+# Nothing is known of the next one, either.
+/^CPU:[0-9]+ \[LOST [0-9]+ EVENTS\]$/ {
+	cpu = sprintf("[%03d]", substr($1, 5))
+	delete before[cpu]
+	delete entered[cpu]
+	delete way[cpu]
+	next
+}
+
 !/^\[[0-9]+\] +[0-9.]+: [a-z_]+: / {
 	tell("malformed")
 	next
