@@ -194,7 +194,8 @@ attack() {
 	shift 2
 	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$to_make" hyp_pfn=$((RESERVED / PAGE)) "$@"
 	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
-		"$(cat "$FOUND/loaded") rings complete, a CPU went $(cat "$FOUND/offline") times"
+		"$(cat "$FOUND/loaded") rings complete, $(cat "$FOUND/swapped") pages exchanged," \
+		"a CPU went $(cat "$FOUND/offline") times"
 	is "$attack: each step comes out as it should" "$(cat "$FOUND/wrong")" 0
 	holds "$attack: they were made" "$(cat "$FOUND/made")" -ge $((to_make / CPUS * CPUS))
 	holds "$attack: rings were complete meanwhile" "$(cat "$FOUND/loaded")" -gt 0

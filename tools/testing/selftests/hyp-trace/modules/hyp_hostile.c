@@ -16,6 +16,7 @@
  *	hyp_pfn		a page of the hypervisor's; without it nothing is done
  *	made, accepted	hypercalls, and those that EL2 did
  *	loaded		rings that were complete, among all that
+ *	swapped		readers' pages that were exchanged
  *	stolen		pages that did not come back
  *	offline		how often a CPU went
  *
@@ -49,6 +50,8 @@ static ulong accepted;
 module_param(accepted, ulong, 0444);
 static ulong loaded;
 module_param(loaded, ulong, 0444);
+static ulong swapped;
+module_param(swapped, ulong, 0444);
 static ulong stolen;
 module_param(stolen, ulong, 0444);
 static ulong wrong;
@@ -71,6 +74,7 @@ static struct page *given_pages[NR_GIVEN];
  * @made:	how many it has made
  * @accepted:	how many of these EL2 did
  * @loaded:	rings that it completed
+ * @swapped:	pages that were exchanged for it
  * @done:	it has ended
  */
 struct attacker {
@@ -80,6 +84,7 @@ struct attacker {
 	unsigned long		made;
 	unsigned long		accepted;
 	unsigned long		loaded;
+	unsigned long		swapped;
 	struct completion	done;
 };
 
@@ -183,17 +188,18 @@ static void scribble(struct attacker *a)
 		WRITE_ONCE(page[below(a, below(a, 2) ? 256 : PAGE_SIZE)], any_u64(a));
 }
 
-/* A ring as it should be, for once, if nobody else comes between. */
+/* A ring as it should be, for once, if nobody else comes between; of pages that may be used. */
 static void load_ring(struct attacker *a)
 {
-	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 6);
+	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 4);
+	long ret = -EAGAIN;
 	unsigned int i;
 
-	if (attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr))
-		return;
-	if (attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)))
-		return;
-	for (i = 0; i < 20 && nr; i++)
+	for (i = 0; i < 8 && ret; i++)
+		ret = attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr);
+	for (i = 0; i < 8 && attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)); i++)
+		;
+	for (i = 0; i < 40 && nr; i++)
 		nr -= !attack(a, __hyp_trace_ring_add_page, cpu, shared_pfn(a));
 	a->loaded += !attack(a, __hyp_trace_ring_end, cpu);
 }
@@ -275,9 +281,7 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_ring_end, any_cpu(a));
 		break;
 	case 4:
-		/* Not too often: else no ring is ever complete. */
-		if (!below(a, 8))
-			attack(a, __hyp_trace_ring_pop, any_cpu(a));
+		attack(a, __hyp_trace_ring_pop, any_cpu(a));
 		break;
 	case 5:
 		attack(a, __hyp_trace_enable, any_cpu(a), (u64)below(a, 2));
@@ -286,7 +290,7 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_enable, (u64)a->cpu, (u64)below(a, 2));
 		break;
 	case 7 ... 8:
-		attack(a, __hyp_trace_swap_reader, any_cpu(a));
+		a->swapped += attack(a, __hyp_trace_swap_reader, any_cpu(a)) >= 0;
 		break;
 	case 9:
 		attack(a, __hyp_trace_reset, any_cpu(a));
@@ -327,6 +331,7 @@ static int attacker_run(void *data)
 
 	unsigned int i;
 
+	load_ring(a);
 	/* When the CPU goes it goes on elsewhere, until the CPU is back. */
 	for (i = 0; a->made < a->calls; i++) {
 		if (!(i % 64))
@@ -395,6 +400,7 @@ static void attack_on_all(void)
 		made += a->made;
 		accepted += a->accepted;
 		loaded += a->loaded;
+		swapped += a->swapped;
 	}
 }
 
