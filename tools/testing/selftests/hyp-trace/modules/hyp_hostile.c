@@ -32,6 +32,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
+#include <linux/sched/task.h>
 #include <linux/smp.h>
 
 #include <asm/kvm_asm.h>
@@ -76,6 +77,7 @@ static struct page *given_pages[NR_GIVEN];
  * @loaded:	rings that it completed
  * @swapped:	pages that were exchanged for it
  * @done:	it has ended
+ * @task:	its thread
  */
 struct attacker {
 	struct rnd_state	rnd;
@@ -86,6 +88,7 @@ struct attacker {
 	unsigned long		loaded;
 	unsigned long		swapped;
 	struct completion	done;
+	struct task_struct	*task;
 };
 
 static DEFINE_PER_CPU(struct attacker, attackers);
@@ -329,13 +332,8 @@ static int attacker_run(void *data)
 {
 	struct attacker *a = data;
 
-	unsigned int i;
-
 	load_ring(a);
-	/* When the CPU goes it goes on elsewhere, until the CPU is back. */
-	for (i = 0; a->made < a->calls; i++) {
-		if (!(i % 64))
-			set_cpus_allowed_ptr(current, cpumask_of(a->cpu));
+	while (a->made < a->calls) {
 		any_call(a);
 		cond_resched();
 	}
@@ -347,15 +345,20 @@ static int attacker_run(void *data)
 static void start_attacker(int cpu)
 {
 	struct attacker *a = per_cpu_ptr(&attackers, cpu);
-	struct task_struct *task;
 
 	a->cpu = cpu;
 	a->calls = calls / num_possible_cpus();
 	prandom_seed_state(&a->rnd, seed + (same ? 0 : cpu));
 	init_completion(&a->done);
-	task = kthread_run(attacker_run, a, "attacker/%d", cpu);
-	if (IS_ERR(task))
+	a->task = kthread_create(attacker_run, a, "attacker/%d", cpu);
+	if (IS_ERR(a->task)) {
+		a->task = NULL;
 		complete(&a->done);
+		return;
+	}
+	get_task_struct(a->task);
+	set_cpus_allowed_ptr(a->task, cpumask_of(cpu));
+	wake_up_process(a->task);
 }
 
 static bool attackers_done(void)
@@ -370,16 +373,22 @@ static bool attackers_done(void)
 	return true;
 }
 
-/* The last CPU, again and again: it is the only one, or the only one to go. */
+/*
+ * The last CPU goes and comes, again and again, unless it is the only one. Its attacker
+ * goes on elsewhere meanwhile.
+ */
 static void disturb(void)
 {
 	unsigned int cpu = nr_cpu_ids - 1;
+	struct attacker *a = per_cpu_ptr(&attackers, cpu);
 
 	while (!attackers_done()) {
 		if (cpu && !remove_cpu(cpu)) {
 			offline++;
 			msleep(20);
 			add_cpu(cpu);
+			if (a->task)
+				set_cpus_allowed_ptr(a->task, cpumask_of(cpu));
 		}
 		msleep(50);
 	}
@@ -397,6 +406,8 @@ static void attack_on_all(void)
 	for_each_possible_cpu(cpu) {
 		a = per_cpu_ptr(&attackers, cpu);
 		wait_for_completion(&a->done);
+		if (a->task)
+			put_task_struct(a->task);
 		made += a->made;
 		accepted += a->accepted;
 		loaded += a->loaded;
