@@ -122,6 +122,7 @@ static long attacked(struct attacker *a, long ret)
 {
 	a->made++;
 	a->accepted += ret >= 0;
+	cond_resched();
 	return ret;
 }
 
@@ -202,7 +203,7 @@ static void load_ring(struct attacker *a)
 		ret = attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr);
 	for (i = 0; i < 8 && attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)); i++)
 		;
-	for (i = 0; i < 40 && nr; i++)
+	for (i = 0; i < 20 && nr; i++)
 		nr -= !attack(a, __hyp_trace_ring_add_page, cpu, shared_pfn(a));
 	a->loaded += !attack(a, __hyp_trace_ring_end, cpu);
 }
@@ -250,7 +251,7 @@ static void any_clock(struct attacker *a)
 /* As often as can be, while other CPUs read it */
 static void clock_storm(struct attacker *a)
 {
-	u32 nr = below(a, 8) ? 1 : 200;
+	u32 nr = below(a, 8) ? 1 : 100;
 
 	while (nr--)
 		any_clock(a);
@@ -333,10 +334,8 @@ static int attacker_run(void *data)
 	struct attacker *a = data;
 
 	load_ring(a);
-	while (a->made < a->calls) {
+	while (a->made < a->calls)
 		any_call(a);
-		cond_resched();
-	}
 
 	complete(&a->done);
 	return 0;
