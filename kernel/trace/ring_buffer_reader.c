@@ -74,6 +74,8 @@ struct rb_reader_count {
  * @count:	the writer's page, as far as its events are counted
  * @iters:	iterators, see ring_buffer_reader_iter.c
  * @nr_resets:	how often all was forgotten
+ * @copy:	a page with the event that was peeked at, and nothing else
+ * @length:	bytes that event has there
  * @nr_slots:	how many pages the writer goes round
  * @pages:	the pages in the slots, then the reader's page
  */
@@ -86,6 +88,8 @@ struct rb_reader {
 	struct rb_reader_count			count;
 	struct list_head			iters;
 	unsigned int				nr_resets;
+	struct ring_buffer_writer_page		*copy;
+	unsigned int				length;
 	unsigned int				nr_slots;
 	struct buffer_page			*pages[];
 };
@@ -255,11 +259,11 @@ static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return !bpage || !rb_writer_commit(bpage);
 }
 
-/* The reader's page was exchanged for the one at @pos. */
-static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer, u64 pos)
+/* The reader's page was exchanged for the one in @slot, which is at @pos. */
+static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer,
+				 struct buffer_page **slot, u64 pos)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page **slot = rb_writer_slot(reader, pos);
 	unsigned long lost = READ_ONCE(reader->meta->meta.reader.lost_events);
 
 	rb_iters_taken(cpu_buffer);
@@ -274,10 +278,29 @@ static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer, u64 pos
 	rb_reader_update(cpu_buffer);
 }
 
+/*
+ * The slot of the page with @id, which ought to be the one at @pos: by that the meta page
+ * tells of it, which may hold anything. Where pages are is known here all the same.
+ */
+static struct buffer_page **rb_writer_find(struct rb_reader *reader, u64 pos, int id)
+{
+	struct buffer_page **slot = rb_writer_slot(reader, pos);
+	unsigned int i;
+
+	for (i = 0; (*slot)->id != id; i++) {
+		if (i == reader->nr_slots)
+			return NULL;
+		slot = &reader->pages[i];
+	}
+
+	return slot;
+}
+
 /* Ask for the oldest page. False when there is none, or none yet. */
 static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page **slot;
 	int id;
 	u64 pos;
 
@@ -288,14 +311,15 @@ static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
 		return false;
 
 	pos = READ_ONCE(reader->meta->reader);
-	if (RB_WARN_ON(cpu_buffer, (*rb_writer_slot(reader, pos))->id != id))
+	slot = rb_writer_find(reader, pos, id);
+	if (!slot)
 		return false;
 
-	rb_writer_set_reader(cpu_buffer, pos);
+	rb_writer_set_reader(cpu_buffer, slot, pos);
 	return true;
 }
 
-/* rb_get_reader_page(): the page to read next, NULL when all is read. */
+/* The page to read next, NULL when all is read. */
 static struct buffer_page *
 rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -369,6 +393,7 @@ static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	irq_work_sync(&cpu_buffer->irq_work.work);
 	for (id = 0; id <= reader->nr_slots; id++)
 		kfree(reader->pages[id]);
+	free_page((unsigned long)reader->copy);
 	kvfree(reader);
 	kfree(cpu_buffer);
 }
@@ -417,7 +442,8 @@ rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writ
 	cpu_buffer->reader = reader;
 	rb_reader_init_cpu(cpu_buffer);
 
-	if (rb_reader_alloc_pages(cpu_buffer, desc)) {
+	reader->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (!reader->copy || rb_reader_alloc_pages(cpu_buffer, desc)) {
 		rb_reader_free_cpu(cpu_buffer);
 		return NULL;
 	}

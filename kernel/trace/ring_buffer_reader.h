@@ -6,8 +6,9 @@
 #ifdef CONFIG_RING_BUFFER_READER
 
 static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer);
-static struct buffer_page *
-rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer);
+static struct ring_buffer_event *
+rb_writer_peek(struct ring_buffer_per_cpu *cpu_buffer, u64 *ts, unsigned long *lost_events);
+static void rb_writer_advance(struct ring_buffer_per_cpu *cpu_buffer);
 static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
 				unsigned long *subbuf_ids);
 static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer);
@@ -24,10 +25,14 @@ static inline bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return true;
 }
 
-static inline struct buffer_page *
-rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
+static inline struct ring_buffer_event *
+rb_writer_peek(struct ring_buffer_per_cpu *cpu_buffer, u64 *ts, unsigned long *lost_events)
 {
 	return NULL;
+}
+
+static inline void rb_writer_advance(struct ring_buffer_per_cpu *cpu_buffer)
+{
 }
 
 static inline void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,

@@ -78,10 +78,16 @@ static bool hyp_event_string_is_valid(const struct trace_iterator *iter, u32 loc
 	return hyp_event_tail_is_valid(iter, loc) && loc >> 16 && !str[(loc >> 16) - 1];
 }
 
+/* It is printed by the long. */
+static bool __maybe_unused hyp_event_bitmask_is_valid(const struct trace_iterator *iter, u32 loc)
+{
+	return hyp_event_tail_is_valid(iter, loc) && !((loc >> 16) % sizeof(long));
+}
+
 #define he_string(name, src)						\
 	valid = valid && hyp_event_string_is_valid(iter, record->__data_loc_##name);
 #define he_bitmask(name, nr_bits)					\
-	valid = valid && hyp_event_tail_is_valid(iter, record->__data_loc_##name);
+	valid = valid && hyp_event_bitmask_is_valid(iter, record->__data_loc_##name);
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)		\
 static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 {									\

@@ -82,6 +82,7 @@ void hyp_trace_read_unlock(int cpu);
 void hyp_trace_assert_read_locked(int cpu);
 bool hyp_trace_is_empty(struct trace_buffer *buffer, int cpu);
 unsigned int hyp_trace_get_percent(void);
+void hyp_trace_pause(struct trace_buffer *buffer, int cpu);
 __poll_t hyp_trace_poll(struct trace_buffer *buffer, int cpu, struct file *file, poll_table *pt);
 
 /* hyp_trace_dump.c: the last events, on the console */

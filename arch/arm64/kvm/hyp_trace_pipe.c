@@ -112,6 +112,7 @@ static int hyp_trace_pipe_wait(struct hyp_trace_pipe *pipe)
 	int ret;
 
 	mutex_unlock(&pipe->iter.mutex);
+	hyp_trace_pause(pipe->buffer, pipe->iter.cpu_file);
 	ret = ring_buffer_wait(pipe->buffer, pipe->iter.cpu_file, 0,
 			       hyp_trace_pipe_wait_cond, pipe);
 	mutex_lock(&pipe->iter.mutex);

@@ -118,6 +118,7 @@ static int hyp_trace_raw_fill(struct hyp_trace_raw *raw, struct file *file, size
 			return -ERESTARTSYS;
 
 		mutex_unlock(&raw->lock);
+		hyp_trace_pause(raw->buffer, raw->cpu);
 		ret = hyp_trace_raw_wait(raw, 0);
 		mutex_lock(&raw->lock);
 		if (ret)

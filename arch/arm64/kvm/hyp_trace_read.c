@@ -86,6 +86,22 @@ bool hyp_trace_is_empty(struct trace_buffer *buffer, int cpu)
 }
 
 /**
+ * hyp_trace_pause - do not ask again at once for what is not there
+ * @buffer:	the buffer
+ * @cpu:	a CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * If there are events and none could be had, then the writer is just going on, or tells
+ * what is not so. Who waits then does so for a tick.
+ *
+ * Context: process context, may sleep.
+ */
+void hyp_trace_pause(struct trace_buffer *buffer, int cpu)
+{
+	if (!hyp_trace_is_empty(buffer, cpu))
+		schedule_timeout_interruptible(1);
+}
+
+/**
  * hyp_trace_poll - poll() of a file that consumes events
  * @buffer:	the buffer
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS

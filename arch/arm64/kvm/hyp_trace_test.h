@@ -130,6 +130,12 @@ void ring_test_dump_stopped(struct kunit *test);
 void ring_test_dump_garbage(struct kunit *test);
 void ring_test_dump_race(struct kunit *test);
 
+/* hyp_trace_test_junk.c */
+void ring_test_junk_consumed(struct kunit *test);
+void ring_test_junk_cut(struct kunit *test);
+void ring_test_junk_meta(struct kunit *test);
+void event_test_junk_printed(struct kunit *test);
+
 /* hyp_trace_test_filter.c */
 void filter_test_as_host(struct kunit *test);
 

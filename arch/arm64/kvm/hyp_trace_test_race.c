@@ -65,7 +65,9 @@ static int ring_race_write(void *data)
 	struct ring_test *t = race->t;
 
 	while (t->written < RING_RACE_EVENTS && !kthread_should_stop()) {
-		ring_test_write(t, race->size + t->written % 10 * 4, t->written % 7);
+		/* As EL2 does: nothing comes in between, least of all another task. */
+		scoped_guard(irqsave)
+			ring_test_write(t, race->size + t->written % 10 * 4, t->written % 7);
 		if (!(t->written % 100))
 			cond_resched();
 	}

@@ -135,6 +135,45 @@ unknown_checks() {
 	done
 }
 
+# Tests in C that the tables name, as: file, a part of it. Of KUnit's it is a case.
+# shellcheck disable=SC2016 # literal text in RST
+c_checks() {
+	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_/]*\.c\)`` \(.*\)$/\2 \3/p' "$doc"
+}
+
+unknown_c_checks() {
+	c_checks | while read -r file check; do
+		case $file in
+		hyp_trace_test*)
+			file=arch/arm64/kvm/$file
+			grep -qE "KUNIT_CASE(_SLOW)?\($check\)" "$tree/arch/arm64/kvm/hyp_trace_test.c" ||
+				echo "$check is no case"
+			;;
+		*) file=tools/testing/hyptrace/$file ;;
+		esac
+		grep -qsF -- "$check" "$tree/$file" || echo "no \"$check\" in $file"
+	done
+}
+
+# Hypercalls of tracing, with their arguments, as the table of what EL2 is given has them.
+given() {
+	awk '
+		/^void handle___hyp_trace_/ {
+			sub(/.*handle_/, "")
+			sub(/\(.*/, "")
+			line = "``" $0 "``:"
+			comma = ""
+		}
+		/DECLARE_REG\(/ { split($0, part, /, */); line = line comma " ``" part[2] "``"; comma = "," }
+		/^}/ { print line }' "$tree/arch/arm64/kvm/hyp/nvhe/trace_hcall.c"
+}
+
+not_in_the_table() {
+	given | while IFS= read -r row; do
+		grep -qxF -- "   * - $row" "$doc" || echo "$row"
+	done
+}
+
 # What a text has of paths: from the root, or of a source file in short.
 paths() {
 	grep -oE '(^|[^A-Za-z0-9_./])(arch|fs|include|kernel|patches|tools|Documentation)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$1" |
@@ -149,6 +188,7 @@ astray() {
 		[ -e "$ROOT/$path" ] || [ -e "$tree/$path" ] || [ -e "$kvm/$path" ] ||
 			[ -e "$kvm/hyp/$path" ] || [ -e "$kvm/hyp/include/$path" ] ||
 			[ -e "$tree/arch/arm64/include/$path" ] || [ -e "$tree/kernel/trace/$path" ] ||
+			[ -e "$tree/tools/testing/hyptrace/$path" ] ||
 			echo "$path"
 	done
 }
@@ -204,6 +244,10 @@ ok "of each there is a line, and what the host learns" nothing untold
 ok "each of their fields is explained" nothing unexplained_fields
 ok "the table names checks" [ "$(checks | wc -l)" -ge 30 ]
 ok "and those are in the kselftest" nothing unknown_checks
+ok "the tables name tests in C" [ "$(c_checks | wc -l)" -ge 20 ]
+ok "and those are there" nothing unknown_c_checks
+ok "there are hypercalls with arguments" [ "$(given | grep -c ', ')" -ge 7 ]
+ok "each is in the table of what EL2 is given" nothing not_in_the_table
 ok "paths in the page lead somewhere" nothing astray "$doc"
 ok "and in that of the events" nothing astray "$events"
 ok "and in README.md" nothing astray "$ROOT/README.md"

@@ -56,6 +56,10 @@ struct watch {
  * @loaded:	what the values carried that it loaded without acquire
  * @context:	where it is
  * @stopped:	it is done
+ * @next:	what it will access when it goes on; NULL before its first access
+ * @locks:	... to take the lock there
+ * @asleep:	to let it go on now has been tried, and the other has done nothing since
+ *		that this makes a difference to
  * @stack:	its stack
  */
 struct cpu {
@@ -65,6 +69,9 @@ struct cpu {
 	struct view	loaded;
 	ucontext_t	context;
 	bool		stopped;
+	const void	*next;
+	bool		locks;
+	bool		asleep;
 	u8		stack[STACK_SIZE];
 };
 
@@ -77,6 +84,11 @@ static u32 nr_private;
 static struct cpu cpus[CPUS];
 static u32 self;
 static ucontext_t home;
+static bool every;	/* way, but no two that differ in nothing */
+static bool fresh;	/* loads see the latest value */
+static bool redundant;	/* this way is as another one */
+static bool lock_held;
+static struct view lock_view;	/* what who takes the lock learns */
 
 static void view_join(struct view *view, const struct view *other)
 {
@@ -205,11 +217,69 @@ static void machine_switch(void)
 	swapcontext(&cpus[from].context, &cpus[to].context);
 }
 
+static bool machine_can_go(u32 i)
+{
+	return !cpus[i].stopped && !cpus[i].asleep && !(cpus[i].locks && lock_held);
+}
+
+/*
+ * Each turn of two CPUs, by sleep sets: where both can go on, one does, and on the next
+ * way the other. That one then is not tried again before the other has accessed the same
+ * word: until then it would make no difference.
+ */
+static void machine_choose(void)
+{
+	bool can = machine_can_go(self), other_can = machine_can_go(!self);
+
+	if (!can && !other_can) {
+		redundant = true;
+		cpus[0].asleep = false;
+		cpus[1].asleep = false;
+		can = machine_can_go(self);
+	} else if (can && other_can && !redundant && explore_choose(2)) {
+		cpus[self].asleep = true;
+		can = false;
+	}
+
+	if (!can)
+		machine_switch();
+}
+
+static void machine_access(const void *addr, bool locks)
+{
+	struct cpu *cpu = &cpus[self];
+
+	cpu->next = addr;
+	cpu->locks = locks;
+	machine_choose();
+	if (cpus[!self].next == addr)
+		cpus[!self].asleep = false;
+}
+
 static void machine_step(const void *addr)
 {
 	machine_look();
-	if (!cpus[!self].stopped && !machine_is_private(addr) && explore_choose(2))
+	if (machine_is_private(addr))
+		return;
+	if (every)
+		machine_access(addr, false);
+	else if (!cpus[!self].stopped && explore_choose(2))
 		machine_switch();
+}
+
+/* Take the one lock there is, in a run of machine_run_every(). */
+void machine_lock(void)
+{
+	machine_access(&lock_held, true);
+	lock_held = true;
+	view_join(&cpus[self].view, &lock_view);
+}
+
+void machine_unlock(void)
+{
+	machine_access(&lock_held, false);
+	lock_held = false;
+	lock_view = cpus[self].view;
 }
 
 /* Who waits for the other must not be alone for ever. */
@@ -218,6 +288,11 @@ static void machine_relax(void)
 	machine_look();
 	machine_switch();
 }
+
+static const struct shim machine_latest = {
+	.step		= machine_step,
+	.relax		= machine_relax,
+};
 
 static const struct shim machine = {
 	.step		= machine_step,
@@ -237,6 +312,9 @@ static void machine_start(u32 i, void (*program)(void))
 	memset(&cpu->fenced, 0, sizeof(cpu->fenced));
 	memset(&cpu->loaded, 0, sizeof(cpu->loaded));
 	cpu->stopped = false;
+	cpu->next = NULL;
+	cpu->locks = false;
+	cpu->asleep = false;
 	getcontext(&cpu->context);
 	cpu->context.uc_stack.ss_sp = cpu->stack;
 	cpu->context.uc_stack.ss_size = sizeof(cpu->stack);
@@ -251,6 +329,7 @@ static void machine_run_one(void)
 	machine_look();
 	cpus[self].stopped = true;
 	self = !self;
+	redundant |= cpus[self].asleep;
 }
 
 /* Watch @size bytes of memory in the next run. */
@@ -274,14 +353,32 @@ void machine_private(const void *addr)
 void machine_run(void (*first)(void), void (*second)(void))
 {
 	nr_places = 0;
+	lock_held = false;
+	memset(&lock_view, 0, sizeof(lock_view));
+	redundant = false;
 	machine_start(0, first);
 	machine_start(1, second);
-	self = explore_choose(CPUS);
+	self = every ? 0 : explore_choose(CPUS);
 
-	shim = &machine;
+	shim = fresh ? &machine_latest : &machine;
 	machine_run_one();
 	machine_run_one();
 	shim = NULL;
 	nr_watches = 0;
 	nr_private = 0;
+}
+
+/*
+ * The same, on one of all the ways that differ in what one CPU sees of the other; with
+ * explore_begin(UINT32_MAX). If @latest, a load sees the latest value, always. False if
+ * it was a way that is as another one.
+ */
+bool machine_run_every(void (*first)(void), void (*second)(void), bool latest)
+{
+	every = true;
+	fresh = latest;
+	machine_run(first, second);
+	every = false;
+	fresh = false;
+	return !redundant;
 }

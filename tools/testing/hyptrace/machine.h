@@ -16,6 +16,10 @@
  * Memory that a program writes without saying so can be watched: a change
  * counts as stored at some time since the CPU's access before. And what only
  * one CPU uses can be told to be private: it makes no difference to the other.
+ *
+ * machine_run() may be switched at each access, and is for so many switches as
+ * explore_begin() allows. machine_run_every() leaves out what makes no difference, and
+ * so comes to an end with any number of them.
  */
 #ifndef __HYPTRACE_MACHINE_H
 #define __HYPTRACE_MACHINE_H
@@ -25,5 +29,8 @@
 void machine_watch(void *memory, u32 size);
 void machine_private(const void *addr);
 void machine_run(void (*first)(void), void (*second)(void));
+bool machine_run_every(void (*first)(void), void (*second)(void), bool latest);
+void machine_lock(void);
+void machine_unlock(void);
 
 #endif /* __HYPTRACE_MACHINE_H */

@@ -86,12 +86,15 @@ int reader_swap(struct reader *reader)
 	return reader_take(reader, id);
 }
 
-/* Loaded before the page's commit, so that the commit is the last if true. */
+/*
+ * Loaded before the page's commit, so that the commit is the last if true. After a reset
+ * a swap can be as quick as to give the page that the writer is about to tell of here.
+ */
 static bool reader_left_behind(struct reader *reader)
 {
 	u64 tail = smp_load_acquire(&reader->f->meta->tail);	/* (B) */
 
-	return !reader->has_position || tail != reader->position;
+	return !reader->has_position || tail > reader->position;
 }
 
 /*

@@ -3,8 +3,9 @@
 # A hostile host: whatever it asks of tracing at EL2 and writes into what is shared,
 # EL2 refuses what is wrong, goes on, and gives back what it was given.
 #
-#   HYP_TRACE_HOSTILE_CALLS	hypercalls to make (20000)
-#   HYP_TRACE_HOSTILE_SEED	1
+#   HYP_TRACE_HOSTILE_CALLS	hypercalls to make (20000; on many CPUs, fewer)
+#   HYP_TRACE_HOSTILE_SEED	chance's (a new one, which is printed)
+#   HYP_TRACE_HOSTILE_SECONDS	for each reader of pages that are scribbled over (1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
@@ -13,8 +14,11 @@
 MODULES=$DIR/modules
 CALL=/sys/kernel/debug/hyp_call
 FOUND=/sys/module/hyp_hostile/parameters
-CALLS=${HYP_TRACE_HOSTILE_CALLS:-20000}
-SEED=${HYP_TRACE_HOSTILE_SEED:-1}
+# Those of an emulator that has not so many CPUs itself wait for each other all the time.
+CALLS=$((CPUS > 4 ? 4000 : 20000))
+CALLS=${HYP_TRACE_HOSTILE_CALLS:-$CALLS}
+SEED=${HYP_TRACE_HOSTILE_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+SECONDS_EACH=${HYP_TRACE_HOSTILE_SECONDS:-1}
 RESERVED=$(dmesg | sed -n 's/.*kvm .*Reserved [0-9]* MiB at \(0x[0-9a-f]*\).*/\1/p')
 PAGE=$((PAGE_BYTES + 16))
 MAX=0xffffffffffffffff
@@ -113,42 +117,154 @@ run_guest() {
 	guest >guests || echo "no guest ran"
 }
 
+# refused_unloaded NAME: all of that table.
+refused_unloaded() {
+	echo "$UNLOADED" | grep . >table
+	none "$1" otherwise
+}
+
 test_refused() {
 	reset
 	insmod "$MODULES/hyp_call.ko"
-	echo "$UNLOADED" | grep . >table
-	none "refused while there is no ring" otherwise
+	refused_unloaded "refused while there is no ring"
+	refused_unloaded "and again"
 	echo 1 >"$HYP/tracing_on"
 	echo "$LOADED" | grep . >table
 	none "refused while there is one" otherwise
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
+	refused_unloaded "and when there is none any more"
 	rmmod hyp_call
 	none "then a guest runs" run_guest
 	none "and tracing works" inexact_numbers
 }
 
-test_attacks() {
-	reset
-	ktap_print_msg "seed $SEED, $CALLS hypercalls"
-	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$CALLS" hyp_pfn=$((RESERVED / PAGE))
-	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
-		"$(cat "$FOUND/loaded") rings complete"
-	holds "attacks: they were made" "$(cat "$FOUND/made")" -ge $((CALLS / CPUS * CPUS))
-	holds "rings were complete meanwhile" "$(cat "$FOUND/loaded")" -gt 0
-	is "all pages are the host's again" "$(cat "$FOUND/stolen")" 0
-	rmmod hyp_hostile
-	none "after them a guest runs" run_guest
-	none "and tracing works as ever" inexact_numbers
+# pages_of EVENT: what the trace has of them that were not refused, a page each.
+pages_of() {
+	sed -n "s/.*: $1: pfn=\(0x[0-9a-f]*\) .*ret=0$/\1/p" trace | sort -u | head -n 8
 }
 
-plan 9 write_event
+# Pages that are EL2's, or in its use, since a guest runs: what it says to them as rings'.
+not_refused() {
+	[ -n "$(pages_of host_donate)" ] || echo "no page was donated"
+	[ -n "$(pages_of host_share)" ] || echo "no page was shared"
+	for page in $(pages_of host_donate); do
+		echo "ring_begin 0 $page 1 3;EPERM"
+	done >table
+	# Pinned, or since given back.
+	for page in $(pages_of host_share); do
+		found=$(hypercall ring_begin 0 "$page" 1 3)
+		case $found in
+		EBUSY) touch busy ;;
+		EPERM) ;;
+		*) echo "ring_begin with $page, shared: $found" ;;
+		esac
+	done
+	[ -e busy ] || echo "no page of a vCPU's was met"
+	otherwise
+	ended "$runner" && echo "the guest had ended"
+}
+
+# A guest's pages, while it runs: EL2's of the guest, and those that are shared for it.
+test_guest() {
+	reset
+	insmod "$MODULES/hyp_call.ko"
+	only host_share host_donate
+	echo 1 >"$HYP/tracing_on"
+	guest --hvc 100000000 >guests &
+	runner=$!
+	until_true 10 guest_has_pages
+	echo 0 >"$HYP/tracing_on"
+	cat "$HYP/trace" >trace
+	echo >"$HYP/trace"
+	none "refused: pages of a guest that runs" not_refused
+	kill "$runner"
+	wait "$runner" 2>&-
+	rmmod hyp_call
+	none "and another one runs" run_guest
+}
+
+guest_has_pages() {
+	grep -q host_donate "$HYP/trace"
+}
+
+# attack NAME CALLS PARAMETER...
+attack() {
+	reset
+	attack=$1
+	to_make=$2
+	shift 2
+	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$to_make" hyp_pfn=$((RESERVED / PAGE)) "$@"
+	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
+		"$(cat "$FOUND/loaded") rings complete, $(cat "$FOUND/swapped") pages exchanged," \
+		"a CPU went $(cat "$FOUND/offline") times"
+	is "$attack: each step comes out as it should" "$(cat "$FOUND/wrong")" 0
+	holds "$attack: they were made" "$(cat "$FOUND/made")" -ge $((to_make / CPUS * CPUS))
+	holds "$attack: rings were complete meanwhile" "$(cat "$FOUND/loaded")" -gt 0
+	is "$attack: all pages are the host's again" "$(cat "$FOUND/stolen")" 0
+	rmmod hyp_hostile
+	none "$attack: then a guest runs" run_guest
+	none "$attack: and tracing works as ever" inexact_numbers
+}
+
+# bounded SECONDS COMMAND...: it ends by itself.
+bounded() {
+	limit=$1
+	shift
+	timeout "$limit" "$@" >/dev/null 2>&1
+	[ $? -ne 124 ] || echo "$*: not at an end in $limit s"
+}
+
+# killed COMMAND...: it reads on and on, and can be killed.
+killed() {
+	timeout -k 10 "$SECONDS_EACH" "$@" >/dev/null 2>&1
+	[ $? -ne 137 ] || echo "$*: could not be killed but by SIGKILL"
+}
+
+# All ways to read, with any bytes in the pages and meta pages.
+read_scribbled() {
+	raw=$HYP/per_cpu/cpu0/trace_pipe_raw
+	killed cat "$HYP/trace_pipe"
+	killed cat "$HYP/per_cpu/cpu0/trace_pipe"
+	killed cat "$raw"
+	killed mmap follow "$raw"
+	for round in 1 2; do
+		bounded 60 cat "$HYP/trace"
+		bounded 60 cat "$HYP"/per_cpu/cpu*/trace
+		bounded 60 cat "$HYP"/per_cpu/cpu*/stats
+		bounded 60 fileop poll "$HYP/trace_pipe" 1000
+		echo >"$HYP/trace" || echo "round $round: not cleared"
+	done
+}
+
+test_scribbled() {
+	reset_numbers 64
+	insmod "$MODULES/hyp_scribble.ko" "seed=$SEED"
+	echo 1 >"$HYP/tracing_on"
+	# shellcheck disable=SC2086 # a list
+	start_emits 999999999 1 $BUSY_CPUS
+	none "readers of pages scribbled over: each comes to an end" read_scribbled
+	stop_writers
+	holds "they were scribbled over" "$(cat /sys/module/hyp_scribble/parameters/scribbled)" -gt 1000
+	rmmod hyp_scribble
+	echo 0 >"$HYP/tracing_on"
+	echo >"$HYP/trace"
+	is "the buffer is given back" "$(state)" "(unloaded)"
+	none "then, too, a guest runs" run_guest
+	none "and tracing works as if nothing had been" inexact_numbers
+}
+
+plan 25 write_event
 if [ "$(kvm_mode)" != protected ] || [ ! -e "$MODULES/hyp_hostile.ko" ]; then
-	for name in $(seq 9); do
+	for name in $(seq 25); do
 		ktap_test_skip "$name: without pKVM, or without modules for this kernel"
 	done
 	ktap_finished
 fi
+ktap_print_msg "seed $SEED, $CALLS hypercalls"
 test_refused
-test_attacks
+test_guest
+attack "attacks" "$CALLS"
+attack "attacks in step" $((CALLS / 4)) same=1
+test_scribbled
 ktap_finished

@@ -2,17 +2,23 @@
 /*
  * For tests: a host that attacks EL2 through tracing
  *
- * Under pKVM, while the kernel's own tracing is off and its buffer is not loaded: on
+ * Under pKVM, while the kernel's own tracing is off and its buffer is not loaded: at
+ * first, a ring loaded with each step wrong before it is right; then on
  * all CPUs at once, the hypercalls of tracing in any order with any arguments, and
- * any bytes in the pages that are shared. Then all is taken back, and each page has to
+ * any bytes in the pages that are shared, while a CPU goes and comes. Then all is taken
+ * back, and each page has to
  * be the host's again, to share and to donate. Loading the module runs it; what came
  * of it is in its parameters:
  *
  *	seed, calls	what to do; on one CPU the same again
+ *	same		all CPUs do the same, at about the same time
+ *	wrong		steps that did not come out as they should, each in the log
  *	hyp_pfn		a page of the hypervisor's; without it nothing is done
  *	made, accepted	hypercalls, and those that EL2 did
  *	loaded		rings that were complete, among all that
+ *	swapped		readers' pages that were exchanged
  *	stolen		pages that did not come back
+ *	offline		how often a CPU went
  *
  * A page that may be EL2's is never touched here: that would be the end, as pKVM has
  * it, and no business of tracing's.
@@ -20,11 +26,13 @@
 #include <linux/arm-smccc.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
+#include <linux/sched/task.h>
 #include <linux/smp.h>
 
 #include <asm/kvm_asm.h>
@@ -33,6 +41,8 @@ static ulong seed = 1;
 module_param(seed, ulong, 0444);
 static ulong calls = 100000;
 module_param(calls, ulong, 0444);
+static bool same;
+module_param(same, bool, 0444);
 static ulong hyp_pfn;
 module_param(hyp_pfn, ulong, 0444);
 static ulong made;
@@ -41,8 +51,14 @@ static ulong accepted;
 module_param(accepted, ulong, 0444);
 static ulong loaded;
 module_param(loaded, ulong, 0444);
+static ulong swapped;
+module_param(swapped, ulong, 0444);
 static ulong stolen;
 module_param(stolen, ulong, 0444);
+static ulong wrong;
+module_param(wrong, ulong, 0444);
+static ulong offline;
+module_param(offline, ulong, 0444);
 
 /* Shared all the while, and written to by all; and those that EL2 may own. */
 #define NR_SHARED	24
@@ -59,7 +75,9 @@ static struct page *given_pages[NR_GIVEN];
  * @made:	how many it has made
  * @accepted:	how many of these EL2 did
  * @loaded:	rings that it completed
+ * @swapped:	pages that were exchanged for it
  * @done:	it has ended
+ * @task:	its thread
  */
 struct attacker {
 	struct rnd_state	rnd;
@@ -68,7 +86,9 @@ struct attacker {
 	unsigned long		made;
 	unsigned long		accepted;
 	unsigned long		loaded;
+	unsigned long		swapped;
 	struct completion	done;
+	struct task_struct	*task;
 };
 
 static DEFINE_PER_CPU(struct attacker, attackers);
@@ -82,6 +102,19 @@ static DEFINE_PER_CPU(struct attacker, attackers);
 	(long)(int)__res.a1;						\
 })
 
+/* ... that must return that */
+#define expect(expected, f, args...)					\
+	expect_result(#f, __LINE__, hyp(f, ##args), expected)
+
+static void expect_result(const char *name, int line, long ret, long expected)
+{
+	if (ret == expected)
+		return;
+
+	wrong++;
+	pr_info("line %d: %s: %ld, not %ld\n", line, name, ret, expected);
+}
+
 /* ... of an attacker, counted */
 #define attack(a, f, args...)	attacked(a, hyp(f, ##args))
 
@@ -89,6 +122,7 @@ static long attacked(struct attacker *a, long ret)
 {
 	a->made++;
 	a->accepted += ret >= 0;
+	cond_resched();
 	return ret;
 }
 
@@ -158,16 +192,17 @@ static void scribble(struct attacker *a)
 		WRITE_ONCE(page[below(a, below(a, 2) ? 256 : PAGE_SIZE)], any_u64(a));
 }
 
-/* A ring as it should be, for once, if nobody else comes between. */
+/* A ring as it should be, for once, if nobody else comes between; of pages that may be used. */
 static void load_ring(struct attacker *a)
 {
-	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 6);
+	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 4);
+	long ret = -EAGAIN;
 	unsigned int i;
 
-	if (attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr))
-		return;
-	if (attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)))
-		return;
+	for (i = 0; i < 8 && ret; i++)
+		ret = attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr);
+	for (i = 0; i < 8 && attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)); i++)
+		;
 	for (i = 0; i < 20 && nr; i++)
 		nr -= !attack(a, __hyp_trace_ring_add_page, cpu, shared_pfn(a));
 	a->loaded += !attack(a, __hyp_trace_ring_end, cpu);
@@ -213,9 +248,29 @@ static void any_clock(struct attacker *a)
 	       (u64)below(a, 70), odd[below(a, 7)], odd[below(a, 7)]);
 }
 
+/* As often as can be, while other CPUs read it */
+static void clock_storm(struct attacker *a)
+{
+	u32 nr = below(a, 8) ? 1 : 100;
+
+	while (nr--)
+		any_clock(a);
+}
+
+/* Whatever happens on any CPU is written from now on, to the rings there are. */
+static void stream_all(struct attacker *a)
+{
+	u64 i;
+
+	for (i = 0; i < 24; i++) {
+		attack(a, __hyp_trace_set_event, i, i + 1);
+		attack(a, __hyp_trace_set_filter, i, (u64)0);
+	}
+}
+
 static void any_call(struct attacker *a)
 {
-	switch (below(a, 18)) {
+	switch (below(a, 20)) {
 	case 0:
 		attack(a, __hyp_trace_ring_begin, any_cpu(a), any_pfn(a), any_pfn(a),
 		       any_nr_pages(a));
@@ -239,7 +294,7 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_enable, (u64)a->cpu, (u64)below(a, 2));
 		break;
 	case 7 ... 8:
-		attack(a, __hyp_trace_swap_reader, any_cpu(a));
+		a->swapped += attack(a, __hyp_trace_swap_reader, any_cpu(a)) >= 0;
 		break;
 	case 9:
 		attack(a, __hyp_trace_reset, any_cpu(a));
@@ -252,7 +307,7 @@ static void any_call(struct attacker *a)
 		any_filter(a);
 		break;
 	case 12:
-		any_clock(a);
+		clock_storm(a);
 		break;
 	case 13:
 		attack(a, __pkvm_host_share_hyp, given_pfn(a));
@@ -260,11 +315,14 @@ static void any_call(struct attacker *a)
 	case 14:
 		attack(a, __pkvm_host_unshare_hyp, given_pfn(a));
 		break;
-	case 15:
+	case 15 ... 16:
 		load_ring(a);
 		break;
-	case 16:
+	case 17:
 		write_events(a);
+		break;
+	case 18:
+		stream_all(a);
 		break;
 	default:
 		scribble(a);
@@ -275,43 +333,177 @@ static int attacker_run(void *data)
 {
 	struct attacker *a = data;
 
-	while (a->made < a->calls) {
+	load_ring(a);
+	while (a->made < a->calls)
 		any_call(a);
-		cond_resched();
-	}
 
 	complete(&a->done);
 	return 0;
 }
 
+static void start_attacker(int cpu)
+{
+	struct attacker *a = per_cpu_ptr(&attackers, cpu);
+
+	a->cpu = cpu;
+	a->calls = calls / num_possible_cpus();
+	prandom_seed_state(&a->rnd, seed + (same ? 0 : cpu));
+	init_completion(&a->done);
+	a->task = kthread_create(attacker_run, a, "attacker/%d", cpu);
+	if (IS_ERR(a->task)) {
+		a->task = NULL;
+		complete(&a->done);
+		return;
+	}
+	get_task_struct(a->task);
+	set_cpus_allowed_ptr(a->task, cpumask_of(cpu));
+	wake_up_process(a->task);
+}
+
+static bool attackers_done(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!completion_done(&per_cpu_ptr(&attackers, cpu)->done))
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * The last CPU goes and comes, again and again, unless it is the only one. Its attacker
+ * goes on elsewhere meanwhile.
+ */
+static void disturb(void)
+{
+	unsigned int cpu = nr_cpu_ids - 1;
+	struct attacker *a = per_cpu_ptr(&attackers, cpu);
+
+	while (!attackers_done()) {
+		if (cpu && !remove_cpu(cpu)) {
+			offline++;
+			msleep(20);
+			add_cpu(cpu);
+			if (a->task)
+				set_cpus_allowed_ptr(a->task, cpumask_of(cpu));
+		}
+		msleep(50);
+	}
+}
+
 static void attack_on_all(void)
 {
-	struct task_struct *task;
 	struct attacker *a;
 	int cpu;
 
-	for_each_online_cpu(cpu) {
-		a = per_cpu_ptr(&attackers, cpu);
-		a->cpu = cpu;
-		a->calls = calls / num_online_cpus();
-		prandom_seed_state(&a->rnd, seed + cpu);
-		init_completion(&a->done);
-		task = kthread_create(attacker_run, a, "attacker/%d", cpu);
-		if (IS_ERR(task)) {
-			complete(&a->done);
-			continue;
-		}
-		kthread_bind(task, cpu);
-		wake_up_process(task);
-	}
+	for_each_possible_cpu(cpu)
+		start_attacker(cpu);
 
-	for_each_online_cpu(cpu) {
+	disturb();
+	for_each_possible_cpu(cpu) {
 		a = per_cpu_ptr(&attackers, cpu);
 		wait_for_completion(&a->done);
+		if (a->task)
+			put_task_struct(a->task);
 		made += a->made;
 		accepted += a->accepted;
 		loaded += a->loaded;
+		swapped += a->swapped;
 	}
+}
+
+/* Nothing but the right pages; and nothing twice */
+static void try_begin(u64 meta, u64 dir, u64 other)
+{
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
+	expect(0, __pkvm_host_share_hyp, meta);
+	expect(-EPERM, __pkvm_host_share_hyp, meta);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, meta, (u64)3);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, (u64)hyp_pfn, (u64)3);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, (u64)hyp_pfn, dir, (u64)3);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)2);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, BIT(32) + 3);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, U64_MAX);
+	expect(0, __pkvm_host_unshare_hyp, meta);
+	expect(-EPERM, __pkvm_host_unshare_hyp, meta);
+	expect(0, __pkvm_host_share_hyp, meta);
+	expect(0, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
+	expect(-EBUSY, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
+	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
+	expect(-EPERM, __pkvm_host_share_hyp, dir);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, dir);
+	expect(-EPERM, __hyp_trace_ring_add_page, (u64)0, dir);
+	expect(-EPERM, __hyp_trace_ring_add_page, (u64)0, other);
+}
+
+static void try_not_ready(void)
+{
+	expect(-ENODEV, __hyp_trace_swap_reader, (u64)0);
+	expect(-ENODEV, __hyp_trace_reset, (u64)0);
+	expect(-EINVAL, __hyp_trace_ring_pop, (u64)nr_cpu_ids);
+}
+
+static void try_pages(u64 meta, u64 leaf, u64 other, const u64 *pages)
+{
+	unsigned int i;
+
+	expect(0, __pkvm_host_share_hyp, pages[0]);
+	expect(-ENOSPC, __hyp_trace_ring_add_page, (u64)0, pages[0]);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, pages[0]);
+	expect(0, __hyp_trace_ring_add_leaf, (u64)0, leaf);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, leaf);
+	expect(-ENOSPC, __hyp_trace_ring_add_leaf, (u64)0, other);
+	expect(-EBUSY, __hyp_trace_ring_add_page, (u64)0, meta);
+	expect(-EINVAL, __hyp_trace_ring_end, (u64)0);
+	for (i = 0; i < 3; i++) {
+		if (i)
+			expect(0, __pkvm_host_share_hyp, pages[i]);
+		expect(0, __hyp_trace_ring_add_page, (u64)0, pages[i]);
+		expect(-EBUSY, __pkvm_host_unshare_hyp, pages[i]);
+		expect(-EBUSY, __hyp_trace_ring_add_page, (u64)0, pages[i]);
+		expect(i < 2 ? -EINVAL : 0, __hyp_trace_ring_end, (u64)0);
+	}
+	expect(-EBUSY, __hyp_trace_ring_end, (u64)0);
+	expect(-EBUSY, __hyp_trace_ring_add_leaf, (u64)0, other);
+}
+
+/* What EL2 gives back, in this order; then it has nothing. */
+static void try_unload(u64 meta, const u64 *pages)
+{
+	unsigned int i;
+
+	expect(0, __hyp_trace_swap_reader, (u64)0);
+	expect(-ENODATA, __hyp_trace_swap_reader, (u64)0);
+	expect(0, __hyp_trace_reset, (u64)0);
+	for (i = 0; i < 3 + 1; i++) {
+		expect(1, __hyp_trace_ring_pop, (u64)0);
+		expect(-ENODEV, __hyp_trace_swap_reader, (u64)0);
+		expect(-EBUSY, __hyp_trace_ring_end, (u64)0);
+	}
+	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
+	expect(0, __hyp_trace_ring_pop, (u64)0);
+	expect(0, __hyp_trace_ring_pop, (u64)0);
+	for (i = 0; i < 3; i++)
+		expect(0, __pkvm_host_unshare_hyp, pages[i]);
+	expect(0, __pkvm_host_unshare_hyp, meta);
+}
+
+/* With each step wrong before it is right; on the first pages given, which come back. */
+static void try_steps(void)
+{
+	u64 pfns[7];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pfns); i++)
+		pfns[i] = page_to_pfn(given_pages[i]);
+
+	try_begin(pfns[0], pfns[1], pfns[6]);
+	try_not_ready();
+	try_pages(pfns[0], pfns[2], pfns[6], &pfns[3]);
+	try_unload(pfns[0], &pfns[3]);
+	try_not_ready();
 }
 
 static void stop_writing(void *unused)
@@ -406,10 +598,12 @@ static int __init hyp_hostile_init(void)
 	for (i = 0; i < NR_SHARED; i++)
 		WARN_ON(hyp(__pkvm_host_share_hyp, page_to_pfn(shared_pages[i])));
 
-	cpus_read_lock();
-	attack_on_all();
-	take_back();
-	cpus_read_unlock();
+	try_steps();
+	/* What is EL2's then may be the kernel's own tracing. */
+	if (!wrong) {
+		attack_on_all();
+		take_back();
+	}
 
 	for (i = 0; i < NR_SHARED; i++)
 		give_back(shared_pages[i], other);

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Fuzzers of what the host gives EL2: the sources of EL2's own, with libFuzzer and sanitizers
+# in user space, from build/tree. At first the inputs in tools/testing/hyptrace/fuzz/seeds,
+# then what chance makes of them. An input that one does not survive is kept in
+# build/fuzz/crashes.
+#
+#   SEED=n          chance's (a new one)
+#   FUZZ_SECONDS=s  for each fuzzer so long, and go on with what was found before, in
+#                   build/fuzz/corpus; else as many inputs as take some seconds
+#   FUZZERS=".."    these alone, of hcall, filter, format, clock
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+: "${FUZZERS:=hcall filter format clock}" "${FUZZ_SECONDS:=}"
+: "${SEED:=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}"
+
+need check fuzz
+"$TOOLS/tree" >&2
+from=$BUILD/tree/tools/testing/hyptrace
+objects=$BUILD/hyptrace-tests
+crashes=$BUILD/fuzz/crashes
+mkdir -p "$crashes"
+
+# How many inputs take some five seconds.
+runs_of() {
+	case $1 in
+	hcall) echo 30000 ;;
+	filter | clock) echo 100000 ;;
+	*) echo 200000 ;;
+	esac
+}
+
+# seeds FUZZER DIR: those written down, a file each.
+seeds() {
+	sed '/^#/d; /^$/d' "$from/fuzz/seeds/$1" | while read -r name bytes; do
+		echo "$bytes" | tr -d ' ' | xxd -r -p >"$2/$name"
+	done
+}
+
+# fuzz FUZZER OPTION...: what is said is in $tmp/FUZZER.log.
+fuzz() {
+	fuzzer=$1
+	shift
+	"$objects/fuzz/${fuzzer}_fuzz" "-seed=$SEED" -timeout=10 -rss_limit_mb=1500 \
+		-print_final_stats=1 "-artifact_prefix=$crashes/$fuzzer-" "$@" \
+		>"$tmp/$fuzzer.log" 2>&1 || {
+		grep -vE '^#[0-9]|NEW_FUNC' "$tmp/$fuzzer.log"
+		echo "SEED=$SEED; the input is kept: $objects/fuzz/${fuzzer}_fuzz FILE"
+		return 1
+	}
+}
+
+survives() {
+	mkdir -p "$tmp/$1"
+	seeds "$1" "$tmp/$1"
+	if [ -z "$FUZZ_SECONDS" ]; then
+		fuzz "$1" "-runs=$(runs_of "$1")" "$tmp/$1"
+		return
+	fi
+	mkdir -p "$BUILD/fuzz/corpus/$1"
+	fuzz "$1" "-max_total_time=$FUZZ_SECONDS" "$BUILD/fuzz/corpus/$1" "$tmp/$1"
+}
+
+# How many inputs there were, and branches and values of comparisons that these met.
+told() {
+	awk -v name="$1" '
+		/ cov: [0-9]+ / { sub(/.* cov: /, ""); cov = $1; ft = $3 }
+		/number_of_executed_units/ { print "# " name ": " $2 " inputs, " cov " edges, " ft " features" }' \
+		"$tmp/$1.log"
+}
+
+# Hypercalls that EL2 handles, and the fuzzer does not make.
+not_made() {
+	grep -o 'handle___hyp_trace_[a-z_]*' "$ROOT/arch/arm64/kvm/hyp/nvhe/trace_hcall.c" | sort -u |
+		while read -r handler; do
+			grep -qw "$handler" "$from/fuzz/hcall_fuzz.c" || echo "$handler"
+		done
+}
+
+all_made() {
+	not_made >"$tmp/not_made"
+	cat "$tmp/not_made"
+	[ ! -s "$tmp/not_made" ]
+}
+
+built() {
+	make -s -j"$(nproc)" -C "$from" fuzzers O="$objects"
+}
+
+echo "# SEED=$SEED"
+ok "the fuzzers build" built
+ok "each hypercall of tracing is made" all_made
+for fuzzer in $FUZZERS; do
+	ok "$fuzzer: no input is its end" survives "$fuzzer"
+	told "$fuzzer"
+done
+plan

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What EL2's sources of tracing need of the rest of EL2, for user space: included before
+ * each of them, in place of the headers that they name. What has to do with memory is
+ * pkvm.c's.
+ */
+#ifndef __HYPTRACE_EL2_H
+#define __HYPTRACE_EL2_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <asm/barrier.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <hcalls.h>
+
+#define CONFIG_KVM_HYP_TRACING		1
+#define CONFIG_KVM_HYP_TRACING_SELFTEST	1
+#define IS_ENABLED(option)		1
+
+#define likely(x)			__builtin_expect(!!(x), 1)
+#define unlikely(x)			__builtin_expect(!!(x), 0)
+#define BIT(nr)				(1ULL << (nr))
+#define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
+#define ALIGN(x, a)			(((x) + (a) - 1) / (a) * (a))
+#define ARRAY_SIZE(array)		(sizeof(array) / sizeof((array)[0]))
+#define U16_MAX				0xffffU
+#define U32_MAX				0xffffffffU
+#define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
+
+/* At EL2 that is its end. */
+#define WARN_ON(condition)		do { if (condition) abort(); } while (0)
+
+/* Of no help to who has not checked: an index that is out of range stays it. */
+#define array_index_nospec(index, size)	(index)
+
+static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
+{
+	return (u64)(((unsigned __int128)a * mul) >> shift);
+}
+
+/* CPUs: those that there can be, and those that there are. */
+#define NR_CPUS				8
+#define EL2_CPUS			4
+
+extern unsigned int el2_cpu;
+extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
+
+#define DEFINE_PER_CPU(type, name)	typeof(type) name[NR_CPUS]
+#define per_cpu_ptr(ptr, cpu)		(&(*(ptr))[cpu])
+#define this_cpu_ptr(ptr)		per_cpu_ptr(ptr, el2_cpu)
+
+/* Nobody else is there: a lock that is held will never be released. */
+typedef struct { bool held; } hyp_spinlock_t;
+
+#define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
+
+static inline void hyp_spin_lock(hyp_spinlock_t *lock)
+{
+	WARN_ON(lock->held);
+	lock->held = true;
+}
+
+static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
+{
+	WARN_ON(!lock->held);
+	lock->held = false;
+}
+
+static inline void hyp_assert_lock_held(hyp_spinlock_t *lock)
+{
+	WARN_ON(!lock->held);
+}
+
+/* Registers */
+struct kvm_cpu_context {
+	u64	regs[31];
+	void	*__hyp_running_vcpu;
+};
+
+extern struct kvm_cpu_context el2_host_ctxt;
+
+#define cpu_reg(ctxt, r)		((ctxt)->regs[r])
+#define DECLARE_REG(type, name, ctxt, r) type name = (type)cpu_reg(ctxt, r)
+#define host_data_ptr(name)		(&el2_host_ctxt)
+#define ctxt_sys_reg(ctxt, name)	((ctxt)->regs[30])
+#define read_sysreg_el1(name)		(el2_host_ctxt.regs[29])
+
+/* The counter: what the test says. */
+extern u64 el2_count;
+
+#define __arch_counter_get_cntpct()	(el2_count)
+
+/* Memory */
+#define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)
+
+static inline bool is_protected_kvm_enabled(void)
+{
+	return true;
+}
+
+void *hyp_phys_to_virt(u64 phys);
+u64 hyp_virt_to_pfn(const void *va);
+int hyp_pin_shared_mem(void *from, void *to);
+void hyp_unpin_shared_mem(void *from, void *to);
+int hyp_page_count(const void *va);
+int __pkvm_host_donate_hyp(u64 pfn, u64 nr_pages);
+int __pkvm_hyp_donate_host(u64 pfn, u64 nr_pages);
+
+/* el2.c */
+void el2_boot(void);
+
+#endif /* __HYPTRACE_EL2_H */

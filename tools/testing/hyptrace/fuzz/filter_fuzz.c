@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzer: a host that hands over predicates, right and wrong ones in any order, and uses
+ * them as the filter of records with any bytes. A program that EL2 has taken has to say
+ * of a record what one says that is written down here again.
+ */
+#include <stdlib.h>
+
+#include <nvhe/filter.h>
+
+#include "input.h"
+
+#define MAX_RECORD	64
+
+/**
+ * struct program - what the filter should be
+ * @preds:	the predicates
+ * @vals:	their operands
+ * @nr:		how many; 0 for no filter
+ */
+struct program {
+	u64		preds[HYP_FILTER_MAX_PREDS];
+	u64		vals[HYP_FILTER_MAX_PREDS];
+	unsigned int	nr;
+};
+
+static unsigned int record_size;
+
+/* A predicate of fields that might be right, or any word. */
+static u64 any_pred(struct input *input)
+{
+	u8 what = input_u8(input);
+
+	if (what & 1)
+		return input_bytes(input, 8);
+	return hyp_pred(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1, input_below(input, 8),
+			what >> 4 & 1, what >> 5 & 1, input_below(input, 36));
+}
+
+static s64 field_of(u64 pred, const u8 *record)
+{
+	unsigned int bits = 8 * hyp_pred_size(pred);
+	u64 field = 0;
+
+	memcpy(&field, record + hyp_pred_offset(pred), hyp_pred_size(pred));
+	if (hyp_pred_is_signed(pred) && bits < 64 && field >> (bits - 1))
+		field |= ~0ULL << bits;
+	return field;
+}
+
+static bool holds(u64 pred, u64 val, const u8 *record)
+{
+	u64 field = field_of(pred, record);
+	bool is_signed = hyp_pred_is_signed(pred);
+	int sign = is_signed ? ((s64)field > (s64)val) - ((s64)field < (s64)val) :
+			       (field > val) - (field < val);
+
+	switch (hyp_pred_op(pred)) {
+	case HYP_FILTER_EQ:
+		return !sign;
+	case HYP_FILTER_LE:
+		return sign <= 0;
+	case HYP_FILTER_LT:
+		return sign < 0;
+	case HYP_FILTER_GE:
+		return sign >= 0;
+	case HYP_FILTER_GT:
+		return sign > 0;
+	default:
+		return field & val;
+	}
+}
+
+static bool matches(const struct program *program, const u8 *record)
+{
+	unsigned int i = 0;
+
+	while (i < program->nr) {
+		u64 pred = program->preds[i];
+		bool outcome = holds(pred, program->vals[i], record) != hyp_pred_not(pred);
+
+		i = outcome == hyp_pred_when(pred) ? hyp_pred_target(pred) : i + 1;
+	}
+
+	return i == program->nr;
+}
+
+/* The record ends where its memory does. */
+static void match(struct hyp_filter *filter, const struct program *program, struct input *input)
+{
+	u8 *record = malloc(record_size);
+	unsigned int i;
+
+	for (i = 0; i < record_size; i++)
+		record[i] = input_u8(input);
+	if (hyp_filter_match(filter, record) != matches(program, record))
+		abort();
+	free(record);
+}
+
+static void add(struct hyp_filter *filter, struct program *next, struct input *input)
+{
+	u64 index = input_u8(input) % 4 ? next->nr : input_number(input, 0);
+	u64 pred = any_pred(input), val = input_number(input, 0);
+
+	if (hyp_filter_add(filter, index, pred, val, record_size))
+		return;
+
+	/* What does not begin anew goes on. */
+	if (index && index != next->nr)
+		abort();
+	next->preds[index] = pred;
+	next->vals[index] = val;
+	next->nr = index + 1;
+}
+
+static void set(struct hyp_filter *filter, struct program *program, struct program *next,
+		struct input *input)
+{
+	u64 nr = input_u8(input) % 4 ? next->nr : input_number(input, 0);
+
+	if (hyp_filter_set(filter, nr))
+		return;
+	if (!nr) {
+		program->nr = 0;
+		return;
+	}
+	if (nr != next->nr)
+		abort();
+	*program = *next;
+	next->nr = 0;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct hyp_filter *filter = calloc(1, sizeof(*filter));
+	struct program program = { }, next = { };
+	struct input input = { data, size };
+
+	record_size = 4 + 4 * input_below(&input, MAX_RECORD / 4);
+	while (input.size) {
+		switch (input_below(&input, 8)) {
+		case 0 ... 4:
+			add(filter, &next, &input);
+			break;
+		case 5:
+			set(filter, &program, &next, &input);
+			break;
+		default:
+			match(filter, &program, &input);
+		}
+	}
+
+	free(filter);
+	return 0;
+}
