@@ -7,7 +7,7 @@ CONFIG ?= default
 export CONFIG
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help run check torture tree kernel rootfs vm series clean distclean
+.PHONY: help run check bench torture tree kernel rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -17,6 +17,9 @@ run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor
 
 check: ## run all tests; ends with `N passed, N failed`
 	@$(T)/check
+
+bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max] [SMP=1]
+	@$(T)/bench
 
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
 	@$(T)/torture

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What an event costs stays within tools/hyptrace/bench.bounds; and the programs that judge
+# that, on figures made up here.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+dir=$TOOLS/bench.d
+
+median() {
+	printf 'a %s insns\n' "$@" | awk -f "$dir/median.awk"
+}
+
+medians() {
+	[ "$(median 5 7 6)" = "a 6 insns +-16.7%" ] && [ "$(median 5 5)" = "a 5 insns" ] &&
+		[ "$(median 105e-1)" = "a 10.5 insns" ] && ! echo "nothing here" |
+		awk -f "$dir/median.awk"
+}
+
+# compared WAS IS: whether the later is told worse.
+compared() {
+	echo "a $1 insns" >"$tmp/was"
+	echo "a $2 insns" >"$tmp/is"
+	awk -f "$dir/compare.awk" "$tmp/was" "$tmp/is" >"$tmp/compared"
+}
+
+compares() {
+	compared 100 103 && compared 100 90 && compared 2 2.9 && ! compared 100 104 &&
+		grep -q WORSE "$tmp/compared"
+}
+
+# bounded VALUE: whether that of a is within 10.
+bounded() {
+	printf '# a comment\na 10\n' >"$tmp/bounds"
+	echo "$1 insns" >"$tmp/is"
+	awk -f "$dir/bounds.awk" "$tmp/bounds" "$tmp/is"
+}
+
+bounds() {
+	bounded "a 10" && ! bounded "a 10.5" && ! bounded "b 1"
+}
+
+refuses() {
+	! "$TOOLS/bench" RUNS=none 2>"$tmp/err" && grep -q "no number of runs" "$tmp/err" &&
+		! "$TOOLS/bench" BASELINE=none 2>"$tmp/err" && grep -q "no results in none" "$tmp/err"
+}
+
+# Another kernel of this form may have left it without the tree's.
+measured() {
+	FULL='' "$TOOLS/bench" >"$tmp/table"
+}
+
+within() {
+	awk -f "$dir/bounds.awk" "$TOOLS/bench.bounds" "$BUILD/bench/results"
+}
+
+ok "a figure is the median of its runs" medians
+ok "what got worse by more than 3 % is told" compares
+ok "what is over its bound, or was not measured, is told" bounds
+ok "no number of runs, no baseline" refuses
+need kernel
+ok "the costs of events are measured" measured
+ok "... and within tools/hyptrace/bench.bounds" within
+sed 's/^/# /' "$tmp/table"
+plan
