@@ -5,23 +5,32 @@
 #
 # FORMS="protected,max nvhe,max"    KVM's modes and CPUs; `all': each
 # ALL=1                             those that take long, too
+# TESTS="hypercalls psci_test"      these alone
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
 
-: "${FORMS:=protected,max}" "${ALL:=}"
-assign "FORMS ALL" "$@"
+: "${FORMS:=protected,max}" "${ALL:=}" "${TESTS:=}"
+assign "FORMS ALL TESTS" "$@"
 [ "$FORMS" != all ] || FORMS="protected,max protected,cortex-a72 nvhe,max"
 limit=120
+[ -z "$ALL" ] || limit=600
 
-# What the test files have in the VM.
+chosen() {
+	if [ -n "$TESTS" ]; then
+		echo "$TESTS" | xargs -n 1
+	else
+		sed 's/#.*//' "$TOOLS/guests/kvm-selftests.list" |
+			awk -v all="$ALL" '$2 == "short" || ($2 == "long" && all) { print $1 }'
+	fi
+}
+
+# What the script has in the VM.
 lay_out() {
 	mkdir "$tmp/files"
 	cp -R "$BUILD/selftest/." "$tmp/files"
-	sed 's/#.*//' "$TOOLS/guests/kvm-selftests.list" |
-		awk -v all="$ALL" '$2 == "short" || ($2 == "long" && all) { print $1 }' \
-			>"$tmp/files/tests"
+	chosen >"$tmp/files/tests"
 	cp -R "$BUILD/kvm-selftests" "$tmp/files/kvm"
 	cp "$TOOLS/guests/traced.sh" "$tmp/files"
 	echo "$limit" >"$tmp/files/limit"
@@ -31,7 +40,7 @@ lay_out() {
 boot() {
 	"$TOOLS/vm" "MODE=$1" "CPU=$2" SMP=2 MEM=4G SCRIPT="$TOOLS/guests/kvm-selftests.sh" \
 		FILES="$tmp/files" OUT="$out" \
-		TIMEOUT=$((60 + ($(wc -l <"$tmp/files/tests") * (ALL ? limit : 30))))
+		TIMEOUT=$((120 + ($(wc -l <"$tmp/files/tests") * (ALL ? limit : 60))))
 }
 
 # tap FILE: the results, if it tells them, and nothing of times.
