@@ -29,14 +29,14 @@ extern const struct hyp_event_site kvm_nvhe_sym(__hyp_event_sites_end)[];
  */
 int hyp_event_sites_set(unsigned int nr, bool on)
 {
-	const struct hyp_event_site *site;
+	const struct hyp_event_site *site = kvm_nvhe_sym(__hyp_event_sites_start);
+	const struct hyp_event_site *end = kvm_nvhe_sym(__hyp_event_sites_end);
 	int ret = 0;
 
 	if (is_protected_kvm_enabled())
 		return 0;
 
-	for (site = kvm_nvhe_sym(__hyp_event_sites_start);
-	     site < kvm_nvhe_sym(__hyp_event_sites_end) && !ret; site++) {
+	for (; site < end && !ret; site++) {
 		if (site->nr == nr)
 			ret = aarch64_insn_patch_text_nosync(hyp_event_site_code(site),
 							     hyp_event_site_insn(site, on));

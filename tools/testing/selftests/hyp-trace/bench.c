@@ -157,20 +157,20 @@ static void bench_read(const char *how, const char *path)
 }
 
 /* A reader that waits: when is it awake? Then the next event. */
-static void wait_for_events(int fd, volatile uint64_t *awake, long nr)
+static void wait_for_events(int fd, uint64_t *awake, long nr)
 {
 	while (nr--) {
 		if (read(fd, page, sizeof(page)) <= 0)
 			err(1, "read");
-		*awake = now();
+		__atomic_store_n(awake, now(), __ATOMIC_RELEASE);
 	}
 	exit(0);
 }
 
 static void bench_wakeup(const char *pipe_path, const char *path, long nr)
 {
-	volatile uint64_t *awake = mmap(NULL, sizeof(*awake), PROT_READ | PROT_WRITE,
-					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *awake = mmap(NULL, sizeof(*awake), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int in = open_file(pipe_path, O_RDONLY), out = open_file(path, O_WRONLY);
 	uint64_t *times = calloc(nr, sizeof(*times));
 	uint64_t begin;
@@ -181,11 +181,11 @@ static void bench_wakeup(const char *pipe_path, const char *path, long nr)
 	if (!fork())
 		wait_for_events(in, awake, nr);
 	for (i = 0; i < nr; i++) {
-		*awake = 0;
+		__atomic_store_n(awake, 0, __ATOMIC_RELAXED);
 		usleep(20000);	/* It waits again. */
 		begin = now();
 		write_one(out);
-		while (!*awake)
+		while (!__atomic_load_n(awake, __ATOMIC_ACQUIRE))
 			usleep(100);
 		times[i] = *awake - begin;
 	}
