@@ -189,7 +189,7 @@ static int hyp_event_tell(struct hyp_event *event)
 	unsigned int id = hyp_events_on && event->enabled ? event->call.event.type : 0;
 
 	lockdep_assert_held(&hyp_events_lock);
-	return kvm_call_hyp_nvhe(__hyp_trace_set_event, event - hyp_events, id);
+	return hyp_trace_hypcall(__hyp_trace_set_event, event - hyp_events, id);
 }
 
 static int hyp_events_tell(void)
