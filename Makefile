@@ -21,7 +21,7 @@ check: ## run all tests; ends with `N passed, N failed`
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
 	@$(T)/tree
 
-kernel: tree ## build it [CONFIG=default|debug|16k|64k]
+kernel: tree ## build it [CONFIG=default|debug|kcsan|16k|64k]
 	@$(T)/kernel
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
