@@ -27,7 +27,7 @@ torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
 	@$(T)/tree
 
-kernel: tree ## build it [CONFIG=default|debug|16k|64k]
+kernel: tree ## build it [CONFIG=default|debug|kcsan|16k|64k]
 	@$(T)/kernel
 
 rootfs: ## make the guest's user space from Debian's arm64 packages

@@ -346,12 +346,15 @@ static ssize_t hyp_event_set_write(struct file *file, const char __user *ubuf, s
 
 static int hyp_event_set_open(struct inode *inode, struct file *file)
 {
-	int ret = hyp_trace_open(inode, file);
+	int ret = hyp_trace_open(inode, file) ?: single_open(file, hyp_event_set_show, NULL);
 
-	if (!ret && (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
-		ret = hyp_events_enable(NULL, false);
+	if (ret || !(file->f_mode & FMODE_WRITE) || !(file->f_flags & O_TRUNC))
+		return ret;
 
-	return ret ?: single_open(file, hyp_event_set_show, NULL);
+	ret = hyp_events_enable(NULL, false);
+	if (ret)
+		single_release(inode, file);
+	return ret;
 }
 
 static const struct file_operations hyp_event_set_fops = {

@@ -17,6 +17,7 @@
 #include <linux/trace_events.h>
 
 #include <asm/kvm_asm.h>
+#include <asm/kvm_hypevents_defs.h>
 #include <asm/kvm_hypfilter.h>
 
 #include "hyp_trace.h"
@@ -114,42 +115,80 @@ static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_p
 	for (i = 0; i < nr && !ret; i++) {
 		const struct trace_foreign_pred *pred = &preds[i];
 
-		ret = kvm_call_hyp_nvhe(__hyp_trace_add_pred, event_nr, i,
+		ret = hyp_trace_hypcall(__hyp_trace_add_pred, event_nr, i,
 					hyp_pred(pred->offset, pred->size, pred->is_signed,
 						 pred->op, pred->not, pred->when, pred->target),
 					pred->val);
 	}
 
-	return ret ?: kvm_call_hyp_nvhe(__hyp_trace_set_filter, event_nr, nr);
+	return ret ?: hyp_trace_hypcall(__hyp_trace_set_filter, event_nr, nr);
 }
 
-/* Compile an expression for an event, and use it. What to show of an error goes to @error. */
-static int hyp_filter_apply(struct hyp_event *event, const char *str, char **error)
-{
-	struct trace_foreign_pred *preds;
-	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	struct seq_buf resolved;
-	int ret = -ENOMEM;
+/**
+ * struct hyp_filter - a filter that is not used yet
+ * @preds:	the program
+ * @nr:		predicates it has; 0 for no filter
+ * @text:	what to show of it, or what is wrong with it; NULL for nothing
+ * @wrong:	why there is no program
+ */
+struct hyp_filter {
+	struct trace_foreign_pred	*preds;
+	int				nr;
+	char				*text;
+	int				wrong;
+};
 
-	*error = NULL;
-	preds = kcalloc(HYP_FILTER_MAX_PREDS, sizeof(*preds), GFP_KERNEL);
-	if (!buf || !preds)
-		goto out;
+static void hyp_filter_drop(struct hyp_filter *filter)
+{
+	kfree(filter->preds);
+	kfree(filter->text);
+}
+
+static int hyp_filter_compile(struct hyp_event *event, const char *str, char *buf,
+			      struct hyp_filter *filter)
+{
+	struct seq_buf resolved;
+	char *error = NULL;
+	int ret = -EINVAL;
 
 	seq_buf_init(&resolved, buf, PAGE_SIZE);
 	hyp_filter_resolve(&resolved, event->call.print_fmt, str);
-	ret = -EINVAL;
-	if (seq_buf_has_overflowed(&resolved))
-		goto out;
+	if (!seq_buf_has_overflowed(&resolved)) {
+		seq_buf_str(&resolved);
+		ret = trace_compile_foreign_filter(&event->call, buf, filter->preds,
+						   HYP_FILTER_MAX_PREDS, &error);
+	}
 
-	seq_buf_str(&resolved);
-	ret = trace_compile_foreign_filter(&event->call, buf, preds, HYP_FILTER_MAX_PREDS, error);
-	if (ret > 0)
-		ret = hyp_filter_tell(event, preds, ret);
-out:
-	kfree(preds);
+	if (ret < 0)
+		swap(filter->text, error);
+	else
+		filter->nr = ret;
+	kfree(error);
+	return min(ret, 0);
+}
+
+/*
+ * Make a filter of an expression: all that takes memory, so that what follows can't
+ * fail for want of it. Returns -ENOMEM, or 0 also if the expression is wrong.
+ */
+static int hyp_filter_make(struct hyp_event *event, const char *str, struct hyp_filter *filter)
+{
+	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);
+
+	*filter = (struct hyp_filter){
+		.preds	= kcalloc(HYP_FILTER_MAX_PREDS, sizeof(*filter->preds), GFP_KERNEL),
+		.text	= kstrdup(str, GFP_KERNEL),
+		.wrong	= -ENOMEM,
+	};
+	if (buf && filter->preds && filter->text)
+		filter->wrong = hyp_filter_compile(event, str, buf, filter);
 	kfree(buf);
-	return ret;
+
+	if (filter->wrong != -ENOMEM)
+		return 0;
+
+	hyp_filter_drop(filter);
+	return -ENOMEM;
 }
 
 static void hyp_filter_set_text(char **text, char *new)
@@ -158,71 +197,97 @@ static void hyp_filter_set_text(char **text, char *new)
 	*text = new;
 }
 
+/* Use a filter, and have its text. */
+static int hyp_filter_use(struct hyp_event *event, struct hyp_filter *filter)
+{
+	int ret = hyp_filter_tell(event, filter->preds, filter->nr);
+
+	if (!ret) {
+		hyp_filter_set_text(&event->filter, filter->text);
+		filter->text = NULL;
+	}
+	return ret;
+}
+
 /*
  * Filter an event by an expression. As with the host's, what is wrong with it is
  * shown in its place, and then there is no filter.
  */
 static int hyp_filter_set(struct hyp_event *event, const char *str)
 {
-	char *text = kstrdup(str, GFP_KERNEL), *error;
+	struct hyp_filter filter;
 	int ret;
 
-	if (!text)
-		return -ENOMEM;
+	ret = hyp_filter_make(event, str, &filter);
+	if (ret)
+		return ret;
 
-	ret = hyp_filter_apply(event, str, &error);
-	if (!ret) {
-		hyp_filter_set_text(&event->filter, text);
-		return 0;
-	}
-
-	kfree(text);
-	if (error && !hyp_filter_tell(event, NULL, 0))
-		hyp_filter_set_text(&event->filter, error);
-	else
-		kfree(error);
-	return ret;
+	if (!filter.wrong || filter.text)
+		ret = hyp_filter_use(event, &filter);
+	hyp_filter_drop(&filter);
+	return filter.wrong ?: ret;
 }
 
 static int hyp_filter_clear(struct hyp_event *event)
 {
-	int ret = hyp_filter_tell(event, NULL, 0);
+	struct hyp_filter none = { };
 
-	if (!ret)
-		hyp_filter_set_text(&event->filter, NULL);
+	return hyp_filter_use(event, &none);
+}
+
+static int hyp_filter_clear_all(void)
+{
+	struct hyp_event *event;
+	int i, ret = 0;
+
+	for (i = 0; (event = hyp_event_get(i)); i++)
+		ret = hyp_filter_clear(event) ?: ret;
+
+	hyp_filter_set_text(&hyp_filter_all, NULL);
 	return ret;
 }
 
-/* Filter those events that have the fields. */
-static int hyp_filter_set_all(const char *str)
+/* Use those filters that an event can have: of each there is one. */
+static int hyp_filter_use_all(struct hyp_filter *filters)
 {
-	char *text = kstrdup(str, GFP_KERNEL), *error;
-	bool clear = !strcmp(str, "0");
 	struct hyp_event *event;
-	int i, ret, taken = 0;
-
-	if (!text)
-		return -ENOMEM;
+	int i, ret = -EINVAL, err = 0;
 
 	for (i = 0; (event = hyp_event_get(i)); i++) {
-		ret = clear ? hyp_filter_clear(event) : hyp_filter_apply(event, str, &error);
-		if (ret && ret != -EINVAL)
-			break;
-		if (!clear) {
-			kfree(error);
-			if (!ret)
-				hyp_filter_set_text(&event->filter, kstrdup(str, GFP_KERNEL));
-		}
-		taken += !ret;
+		if (filters[i].wrong && filters[i].wrong != -EINVAL)
+			return filters[i].wrong;
+		if (!filters[i].wrong)
+			ret = 0;
 	}
 
-	if (taken)
-		hyp_filter_set_text(&hyp_filter_all, clear ? NULL : text);
-	if (!taken || clear)
-		kfree(text);
-	if (ret && ret != -EINVAL)
-		return ret;
-	return taken ? 0 : -EINVAL;
+	for (i = 0; (event = hyp_event_get(i)) && !err; i++) {
+		if (!filters[i].wrong)
+			err = hyp_filter_use(event, &filters[i]);
+	}
+
+	return ret ?: err;
+}
+
+/* Filter those events that have the fields. All are made before one is used. */
+static int hyp_filter_set_all(const char *str)
+{
+	struct hyp_filter *filters = kcalloc(NR_HYP_EVENTS, sizeof(*filters), GFP_KERNEL);
+	char *text = kstrdup(str, GFP_KERNEL);
+	int nr = 0, ret = -ENOMEM;
+
+	if (filters && text) {
+		for (ret = 0; nr < NR_HYP_EVENTS && !ret; nr += !ret)
+			ret = hyp_filter_make(hyp_event_get(nr), str, &filters[nr]);
+		ret = ret ?: hyp_filter_use_all(filters);
+	}
+
+	if (!ret)
+		swap(hyp_filter_all, text);
+	kfree(text);
+	while (nr--)
+		hyp_filter_drop(&filters[nr]);
+	kfree(filters);
+	return ret;
 }
 
 /**
@@ -232,17 +297,16 @@ static int hyp_filter_set_all(const char *str)
  *
  * Context: process context, may sleep.
  * Return: 0; -EINVAL for an expression that does not fit the event: then that has no
- * filter; -E2BIG for one of more than HYP_FILTER_MAX_PREDS predicates; -ENOMEM.
+ * filter; -E2BIG for one of more than HYP_FILTER_MAX_PREDS predicates; -ENOMEM. Then, as
+ * with -E2BIG, nothing has changed.
  */
 int hyp_event_set_filter(struct hyp_event *event, const char *str)
 {
 	guard(mutex)(&hyp_filter_lock);
 
-	if (!event)
-		return hyp_filter_set_all(str);
 	if (!strcmp(str, "0"))
-		return hyp_filter_clear(event);
-	return hyp_filter_set(event, str);
+		return event ? hyp_filter_clear(event) : hyp_filter_clear_all();
+	return event ? hyp_filter_set(event, str) : hyp_filter_set_all(str);
 }
 
 /**

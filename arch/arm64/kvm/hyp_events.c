@@ -198,7 +198,7 @@ static int hyp_event_tell(struct hyp_event *event)
 
 	lockdep_assert_held(&hyp_events_lock);
 
-	ret = kvm_call_hyp_nvhe(__hyp_trace_set_event, nr, id);
+	ret = hyp_trace_hypcall(__hyp_trace_set_event, nr, id);
 	return ret ?: hyp_event_sites_set(nr, id);
 }
 

@@ -33,6 +33,7 @@
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 #include <asm/kvm_asm.h>
@@ -138,7 +139,7 @@ static void hyp_trace_call_enable(void *data)
 {
 	struct hyp_trace_call *call = data;
 
-	call->ret = kvm_call_hyp_nvhe(__hyp_trace_enable, call->cpu, call->enable);
+	call->ret = hyp_trace_hypcall(__hyp_trace_enable, call->cpu, call->enable);
 
 	/* EL2 takes it for a CPU that pKVM has parked. Others are told later. */
 	if (call->ret == -EBUSY && !cpu_online(call->cpu))
@@ -258,6 +259,37 @@ int hyp_trace_set_on(bool on)
 
 	hyp_trace_stop();
 	return 0;
+}
+
+/* There is no EL2 to call any more. */
+static bool hyp_trace_ended;
+
+/**
+ * hyp_trace_has_ended - was hyp_trace_end() called?
+ *
+ * Context: any; what is done with preemption off if not, hyp_trace_end() waits for.
+ * Return: whether it was.
+ */
+bool hyp_trace_has_ended(void)
+{
+	return READ_ONCE(hyp_trace_ended);
+}
+
+/**
+ * hyp_trace_end - turn tracing off for good, since KVM is about to leave EL2
+ *
+ * Files that are in use give errors from now on. The rings' memory stays where it is.
+ *
+ * Context: process context, may sleep.
+ */
+void hyp_trace_end(void)
+{
+	guard(mutex)(&hyp_trace.lock);
+
+	hyp_trace_stop();
+	WRITE_ONCE(hyp_trace_ended, true);
+	/* Those who make a hypercall have it behind them. */
+	synchronize_rcu();
 }
 
 /**

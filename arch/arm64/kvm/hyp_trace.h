@@ -5,8 +5,10 @@
 #ifndef __ARM64_KVM_HYP_TRACE_H__
 #define __ARM64_KVM_HYP_TRACE_H__
 
+#include <linux/kvm_host.h>
 #include <linux/math64.h>
 #include <linux/poll.h>
+#include <linux/preempt.h>
 #include <linux/ring_buffer.h>
 #include <linux/ring_buffer_writer.h>
 #include <linux/time64.h>
@@ -45,6 +47,20 @@ void hyp_trace_put(void);
 struct trace_buffer *hyp_trace_get_reader(void);
 void hyp_trace_put_reader(void);
 struct trace_buffer *hyp_trace_peek(void);
+void hyp_trace_end(void);
+bool hyp_trace_has_ended(void);
+
+/* A hypercall of tracing's: -ENODEV after hyp_trace_end(), when nobody takes it any more. */
+#define hyp_trace_hypcall(f, ...)						\
+({									\
+	int __ret = -ENODEV;						\
+									\
+	preempt_disable();						\
+	if (!hyp_trace_has_ended())					\
+		__ret = kvm_call_hyp_nvhe(f, ##__VA_ARGS__);		\
+	preempt_enable();						\
+	__ret;								\
+})
 
 /* hyp_trace_buffer.c: the rings' memory */
 unsigned long hyp_trace_buffer_max_size(void);
@@ -68,7 +84,10 @@ struct hyp_trace_file {
 };
 
 /* hyp_trace_files.c: the instance's directory */
-int hyp_trace_create_dir(void);
+#define HYP_TRACE_DIR	"hypervisor"
+
+struct dentry *hyp_trace_create_dir(const char *name);
+void hyp_trace_create_links(void);
 int hyp_trace_create_files(struct dentry *dir, const struct hyp_trace_file *files, void *data);
 int hyp_trace_open(struct inode *inode, struct file *file);
 int hyp_trace_file_cpu(struct inode *inode);

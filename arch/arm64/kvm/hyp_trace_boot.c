@@ -13,7 +13,9 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/kvm_host.h>
+#include <linux/notifier.h>
 #include <linux/printk.h>
+#include <linux/reboot.h>
 #include <linux/ring_buffer.h>
 #include <linux/security.h>
 #include <linux/string.h>
@@ -93,11 +95,11 @@ static void __init hyp_trace_boot(void)
  */
 static int hyp_trace_cpu_set(unsigned int cpu, bool enable)
 {
-	if (is_protected_kvm_enabled())
+	if (is_protected_kvm_enabled() || hyp_trace_has_ended())
 		return 0;
 
 	/* A CPU that can't be traced is a CPU all the same. */
-	WARN_ON_ONCE(kvm_call_hyp_nvhe(__hyp_trace_enable, cpu, enable));
+	WARN_ON_ONCE(hyp_trace_hypcall(__hyp_trace_enable, cpu, enable));
 	return 0;
 }
 
@@ -110,6 +112,16 @@ static int hyp_trace_cpu_offline(unsigned int cpu)
 {
 	return hyp_trace_cpu_set(cpu, false);
 }
+
+/* In plain nVHE mode KVM leaves EL2 to the next kernel, while programs still run. */
+static int hyp_trace_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	if (!is_protected_kvm_enabled())
+		hyp_trace_end();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block hyp_trace_reboot_nb = { .notifier_call = hyp_trace_reboot };
 
 /* Of the callbacks above; 0 until tracing is set up. */
 static int hyp_trace_cpuhp_state __initdata;
@@ -130,6 +142,7 @@ static int __init hyp_trace_setup(void)
 		return ret;
 	}
 
+	register_reboot_notifier(&hyp_trace_reboot_nb);
 	hyp_trace_cpuhp_state = state;
 	return 0;
 }
@@ -139,6 +152,7 @@ static void __init hyp_trace_teardown(void)
 {
 	hyp_trace_set_on(false);
 	WARN_ON_ONCE(hyp_trace_clear(RING_BUFFER_ALL_CPUS));
+	unregister_reboot_notifier(&hyp_trace_reboot_nb);
 	hyp_events_exit();
 	cpuhp_remove_state(hyp_trace_cpuhp_state);
 }
@@ -172,17 +186,19 @@ device_initcall(hyp_trace_init);
 /* Files are for when the rest of tracefs is there. */
 static int __init hyp_trace_init_files(void)
 {
-	int ret;
+	struct dentry *dir;
 
 	if (!hyp_trace_cpuhp_state)
 		return 0;
 
-	ret = hyp_trace_create_dir();
-	if (ret)
+	dir = hyp_trace_create_dir(HYP_TRACE_DIR);
+	if (IS_ERR(dir)) {
 		hyp_trace_teardown();
-	else
+	} else {
+		hyp_trace_create_links();
 		hyp_trace_dump_init();
-	hyp_trace_report(ret);
+	}
+	hyp_trace_report(PTR_ERR_OR_ZERO(dir));
 	return 0;
 }
 late_initcall(hyp_trace_init_files);

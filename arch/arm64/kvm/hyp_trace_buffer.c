@@ -164,20 +164,20 @@ static int hyp_trace_ring_load(struct hyp_trace_ring *ring, int cpu)
 	unsigned int i;
 	int ret;
 
-	ret = kvm_call_hyp_nvhe(__hyp_trace_ring_begin, cpu, hyp_trace_pfn(desc->meta),
+	ret = hyp_trace_hypcall(__hyp_trace_ring_begin, cpu, hyp_trace_pfn(desc->meta),
 				hyp_trace_pfn(ring->dir[0]), desc->nr_pages);
 
 	for (i = 1; !ret && i < ring->nr_private; i++)
-		ret = kvm_call_hyp_nvhe(__hyp_trace_ring_add_leaf, cpu,
+		ret = hyp_trace_hypcall(__hyp_trace_ring_add_leaf, cpu,
 					hyp_trace_pfn(ring->dir[i]));
 
 	for (i = 0; !ret && i < desc->nr_pages; i++) {
-		ret = kvm_call_hyp_nvhe(__hyp_trace_ring_add_page, cpu,
+		ret = hyp_trace_hypcall(__hyp_trace_ring_add_page, cpu,
 					hyp_trace_pfn(desc->pages[i]));
 		cond_resched();
 	}
 
-	return ret ?: kvm_call_hyp_nvhe(__hyp_trace_ring_end, cpu);
+	return ret ?: hyp_trace_hypcall(__hyp_trace_ring_end, cpu);
 }
 
 /* Take back whatever EL2 has of the ring of @cpu. */
@@ -186,7 +186,7 @@ static int hyp_trace_ring_unload(int cpu)
 	int ret;
 
 	do {
-		ret = kvm_call_hyp_nvhe(__hyp_trace_ring_pop, cpu);
+		ret = hyp_trace_hypcall(__hyp_trace_ring_pop, cpu);
 		cond_resched();
 	} while (ret > 0);
 
@@ -195,12 +195,12 @@ static int hyp_trace_ring_unload(int cpu)
 
 static int hyp_trace_swap_reader(struct ring_buffer_writer *writer, int cpu)
 {
-	return kvm_call_hyp_nvhe(__hyp_trace_swap_reader, cpu);
+	return hyp_trace_hypcall(__hyp_trace_swap_reader, cpu);
 }
 
 static int hyp_trace_reset(struct ring_buffer_writer *writer, int cpu)
 {
-	return kvm_call_hyp_nvhe(__hyp_trace_reset, cpu);
+	return hyp_trace_hypcall(__hyp_trace_reset, cpu);
 }
 
 static const struct ring_buffer_writer_ops hyp_trace_writer_ops = {
@@ -298,8 +298,10 @@ static int hyp_trace_memory_unload(struct hyp_trace_memory *memory)
 	for_each_possible_cpu(cpu)
 		ret = hyp_trace_ring_unload(cpu) ?: ret;
 
-	if (WARN_ON_ONCE(ret))
+	if (ret) {
+		WARN_ON_ONCE(!hyp_trace_has_ended());
 		return ret;
+	}
 
 	hyp_trace_memory_free(memory);
 	return 0;

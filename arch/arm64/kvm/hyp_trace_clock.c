@@ -98,7 +98,7 @@ static int hyp_clock_tell_locked(void)
 		return -ENODEV;
 
 	hyp_clock.told = *now;
-	return kvm_call_hyp_nvhe(__hyp_trace_set_clock, now->mult, now->shift, now->ns,
+	return hyp_trace_hypcall(__hyp_trace_set_clock, now->mult, now->shift, now->ns,
 				 now->cycles);
 }
 

@@ -235,7 +235,7 @@ static ssize_t write_event_write(struct file *file, const char __user *ubuf, siz
 
 	ret = kstrtou64_from_user(ubuf, cnt, 0, &id);
 	if (!ret)
-		ret = kvm_call_hyp_nvhe(__hyp_trace_write_event, id);
+		ret = hyp_trace_hypcall(__hyp_trace_write_event, id);
 	if (ret)
 		return ret;
 
@@ -317,26 +317,32 @@ static int __init hyp_trace_create_cpu_dirs(struct dentry *dir)
 	return ret;
 }
 
-/* The names that trace-cmd, and what was written for other kernels, look for. */
-static void __init hyp_trace_create_links(void)
+/**
+ * hyp_trace_create_links - make the names that trace-cmd, and what was written for other
+ * kernels, look for
+ *
+ * That one could not be made is told, and no error.
+ */
+void __init hyp_trace_create_links(void)
 {
 	struct dentry *remotes = tracefs_create_dir("remotes", NULL);
 
-	if (!remotes || !tracefs_create_symlink("hypervisor", remotes, "../hypervisor"))
+	if (!remotes || !tracefs_create_symlink(HYP_TRACE_DIR, remotes, "../" HYP_TRACE_DIR))
 		pr_warn("kvm: hyp_trace: no remotes/hypervisor in tracefs\n");
-	if (trace_link_instance("hypervisor", "../hypervisor"))
+	if (trace_link_instance(HYP_TRACE_DIR, "../" HYP_TRACE_DIR))
 		pr_warn("kvm: hyp_trace: no instances/hypervisor in tracefs\n");
 }
 
 /**
  * hyp_trace_create_dir - make the instance's directory
+ * @name:	its name
  *
- * Return: 0, or -ENOMEM, also when tracefs is locked down; then nothing is left
- * of it. That a second name could not be made is told, and no error.
+ * Return: the directory, or an ERR_PTR() of -ENOMEM, also when tracefs is locked
+ * down; then nothing is left of it.
  */
-int __init hyp_trace_create_dir(void)
+struct dentry *__init hyp_trace_create_dir(const char *name)
 {
-	struct dentry *dir = tracefs_create_dir("hypervisor", NULL);
+	struct dentry *dir = tracefs_create_dir(name, NULL);
 	int ret;
 
 	ret = hyp_trace_create_files(dir, hyp_trace_files, NULL);
@@ -344,10 +350,9 @@ int __init hyp_trace_create_dir(void)
 		ret = hyp_trace_create_cpu_dirs(dir);
 	if (!ret)
 		ret = hyp_event_create_files(dir);
-	if (ret)
-		tracefs_remove(dir);
-	else
-		hyp_trace_create_links();
+	if (!ret)
+		return dir;
 
-	return ret;
+	tracefs_remove(dir);
+	return ERR_PTR(ret);
 }

@@ -228,17 +228,6 @@ static int hyp_trace_show_open_read(struct inode *inode, struct file *file)
 	return ret;
 }
 
-static int hyp_trace_show_open(struct inode *inode, struct file *file)
-{
-	int ret = hyp_trace_open(inode, file);
-
-	if (!ret && (file->f_mode & FMODE_WRITE) && (file->f_flags & O_TRUNC))
-		ret = hyp_trace_clear(hyp_trace_file_cpu(inode));
-	if (!ret && (file->f_mode & FMODE_READ))
-		ret = hyp_trace_show_open_read(inode, file);
-	return ret;
-}
-
 static int hyp_trace_show_release(struct inode *inode, struct file *file)
 {
 	struct hyp_trace_show *show;
@@ -252,6 +241,22 @@ static int hyp_trace_show_release(struct inode *inode, struct file *file)
 		hyp_trace_put();
 	kvfree(show);
 	return seq_release(inode, file);
+}
+
+/* Nothing is forgotten by who can't have the file. */
+static int hyp_trace_show_open(struct inode *inode, struct file *file)
+{
+	int ret = hyp_trace_open(inode, file);
+
+	if (!ret && (file->f_mode & FMODE_READ))
+		ret = hyp_trace_show_open_read(inode, file);
+	if (ret || !(file->f_mode & FMODE_WRITE) || !(file->f_flags & O_TRUNC))
+		return ret;
+
+	ret = hyp_trace_clear(hyp_trace_file_cpu(inode));
+	if (ret)
+		hyp_trace_show_release(inode, file);
+	return ret;
 }
 
 static ssize_t hyp_trace_show_write(struct file *file, const char __user *ubuf, size_t cnt,

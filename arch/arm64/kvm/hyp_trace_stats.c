@@ -9,15 +9,18 @@
 
 #include "hyp_trace.h"
 
-static u64 hyp_trace_oldest_ts(struct trace_buffer *buffer, int cpu)
+/* The time of the oldest event; 0 if there is none. */
+static int hyp_trace_oldest_ts(struct trace_buffer *buffer, int cpu, u64 *ts)
 {
 	struct ring_buffer_reader_iter *iter = ring_buffer_reader_iter_start(buffer, cpu);
-	u64 ts = 0;
 
-	if (!IS_ERR(iter))
-		ring_buffer_reader_iter_peek(iter, &ts);
+	if (IS_ERR(iter))
+		return PTR_ERR(iter);
+
+	*ts = 0;
+	ring_buffer_reader_iter_peek(iter, ts);
 	ring_buffer_reader_iter_finish(iter);
-	return ts;
+	return 0;
 }
 
 static void hyp_trace_show_ts(struct seq_file *m, const char *name, u64 ns)
@@ -76,16 +79,18 @@ static int hyp_trace_stats_show(struct seq_file *m, void *v)
 {
 	struct ring_buffer_reader_stats stats = { };
 	struct trace_buffer *buffer = hyp_trace_get();
-	int cpu = (long)m->private;
+	int cpu = (long)m->private, ret = 0;
 	u64 oldest = 0;
 
 	if (buffer) {
 		ring_buffer_reader_get_stats(buffer, cpu, &stats);
-		oldest = hyp_trace_oldest_ts(buffer, cpu);
+		ret = hyp_trace_oldest_ts(buffer, cpu, &oldest);
 		hyp_trace_put();
 	} else {
 		hyp_trace_stats_last(cpu, &stats);
 	}
+	if (ret)
+		return ret;
 
 	seq_printf(m, "entries: %lu\n", stats.entries);
 	seq_printf(m, "overrun: %lu\n", stats.overrun);

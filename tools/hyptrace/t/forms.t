@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The kselftest in each form that KVM takes, and on one, two and six CPUs: the
 # results of its tests as ours. CONFIG=debug boots the debug kernel, in fewer of
-# these; CONFIG=16k and 64k those with larger pages.
+# these; CONFIG=16k and 64k those with larger pages; CONFIG=kcsan one that looks for
+# data races, with the tests that do several things at once.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -23,6 +24,9 @@ forms() {
 	64k)
 		echo protected max 2
 		echo nvhe cortex-a72 2
+		;;
+	kcsan)
+		echo protected max 2
 		;;
 	debug)
 		echo protected max 2
@@ -62,8 +66,9 @@ END
 
 # Without a hypervisor at EL2 beside the host there is one thing to test.
 tests_for() {
-	case $1 in
-	vhe | none) echo mode.sh ;;
+	case $CONFIG,$1 in
+	*,vhe | *,none) echo mode.sh ;;
+	kcsan,*) echo clear.sh stats.sh mmap.sh ;;
 	*) xargs <"$BUILD/selftest/tests" ;;
 	esac
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Build a kernel for the tests in the VM: CONFIG=default, debug, 16k or 64k.
+# Build a kernel for the tests in the VM: CONFIG=default, debug, kcsan, 16k
+# or 64k.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -8,7 +9,7 @@
 
 : "${CONFIG:=default}"
 case $CONFIG in
-default | debug) TARGETS="Image modules" ;;
+default | debug | kcsan) TARGETS="Image modules" ;;
 *) TARGETS=Image ;;
 esac
 export CONFIG TARGETS

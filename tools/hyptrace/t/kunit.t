@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The KUnit tests of the rings, in the VM: their results as ours.
+# The KUnit tests of the rings, and of setting them up, in the VM: their results as ours.
 # CONFIG=debug boots the debug kernel.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -9,7 +9,8 @@
 
 cat >"$tmp/script" <<'END'
 #!/bin/sh
-cat /sys/kernel/debug/kunit/hyp_trace_ring/results
+cd /sys/kernel/debug/kunit
+cat hyp_trace_ring/results hyp_trace_setup/results
 END
 
 boot() {
@@ -29,6 +30,6 @@ cases=$(sed -n 's/^ \{4\}\(not \)\{0,1\}ok [0-9]* \([a-z_0-9]*\).*/\2/p' "$tmp/k
 for name in $cases; do
 	ok "$name" case_is_ok "$name"
 done
-ok "all of its tests ran" [ "$(echo "$cases" | wc -w)" = "$(grep -c KUNIT_CASE \
-	"$ROOT/arch/arm64/kvm/hyp_trace_test.c")" ]
+ok "all of its tests ran" [ "$(echo "$cases" | wc -w)" = \
+	"$(cat "$ROOT"/arch/arm64/kvm/hyp_trace_test*.c | grep -c 'KUNIT_CASE')" ]
 plan

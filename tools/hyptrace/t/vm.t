@@ -58,6 +58,23 @@ splat() {
 	vm 125 "echo '$1' >/dev/kmsg; exit 0" && says "the kernel complained: " && says "$1"
 }
 
+# kcsan STATUS FUNCTION: a report of a race there, after one in our functions that tells
+# of none.
+kcsan() {
+	cat >"$tmp/report" <<-END
+		BUG: KCSAN: data-race in $2 / do_idle
+		write to 0xffff000001234567 of 8 bytes by task 12 on cpu 1:
+		 $2+0x10/0x200
+		 kthread+0x100/0x120
+		==================================================================
+		 rb_reader_update+0x10/0x20
+	END
+	vm "$1" "while read -r line; do echo \"\$line\" >/dev/kmsg; done <<-'END'
+		$(cat "$tmp/report")
+	END
+	exit 0"
+}
+
 # The script said nothing wrong, but it ended before it could say anything.
 no_status() {
 	vm 125 'poweroff -f' && says "ended without a status"
@@ -107,6 +124,9 @@ ok "a hang ends at TIMEOUT" hang
 ok "a panic fails, and the console is there" panics
 ok "a warning fails, whatever the script says" splat "WARNING: CPU: 0 PID: 1 at"
 ok "so does an error of KASAN" splat "BUG: KASAN: use-after-free"
+ok "a race of ours fails" kcsan 125 rb_reader_update
+ok "and one in a static function that was made another" kcsan 125 hyp_trace_open.constprop.0
+ok "a race of the kernel's own does not" kcsan 0 rb_move_tail
 ok "and a hypervisor's panic" splat "nVHE hyp panic at:"
 ok "an end without a status fails" no_status
 ok "the output's text decides nothing" only_text

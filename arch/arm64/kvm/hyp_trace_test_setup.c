@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit: making the instance's files, with each allocation failing once
+ *
+ * At boot, since what sets it up is gone later. With CONFIG_FAILSLAB the kernel fails
+ * the Nth allocation that this makes; so for N from 1 on, until there are no more.
+ * Each time nothing may be left: what is left is in the way of the next time.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/kvm_host.h>
+#include <linux/sched.h>
+#include <linux/tracefs.h>
+
+#include <asm/virt.h>
+
+#include "hyp_trace.h"
+
+/* There are more of them: a file of the directory takes two. */
+#define SETUP_TEST_LEAST_FAILURES	20
+
+/* Files are made one as the other: of so many allocations each fails, and fewer then. */
+#define SETUP_TEST_ALL			64
+
+/**
+ * struct setup_test - a step of the setup
+ * @run:	does it; returns 0 or an error
+ * @undo:	undoes it
+ */
+struct setup_test {
+	int	(*run)(void);
+	void	(*undo)(void);
+};
+
+#ifdef CONFIG_FAILSLAB
+/*
+ * Have the @nth allocation fail. An allocation that may wait does not, unless user space
+ * says so, which is not there yet: no allocation may, then. What else the kernel does
+ * meanwhile has memory enough.
+ */
+static void __init setup_test_arm(unsigned int nth)
+{
+	gfp_allowed_mask &= ~__GFP_DIRECT_RECLAIM;
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+/* Did it fail? */
+static bool __init setup_test_disarm(void)
+{
+	bool fired = !READ_ONCE(current->fail_nth);
+
+	WRITE_ONCE(current->fail_nth, 0);
+	gfp_allowed_mask |= __GFP_DIRECT_RECLAIM;
+	return fired;
+}
+#else
+static void __init setup_test_arm(unsigned int nth)
+{
+}
+
+static bool __init setup_test_disarm(void)
+{
+	return false;
+}
+#endif
+
+static void __init setup_test_all(struct kunit *test, const struct setup_test *step)
+{
+	unsigned int nth, tried = 0, failures = 0;
+	bool fired = true;
+	int ret;
+
+	for (nth = 1; fired; nth += 1 + nth / SETUP_TEST_ALL) {
+		setup_test_arm(nth);
+		ret = step->run();
+		fired = setup_test_disarm();
+		tried += fired;
+		if (!ret) {
+			step->undo();
+			continue;
+		}
+
+		failures++;
+		KUNIT_ASSERT_TRUE_MSG(test, fired, "%d with allocation %u", ret, nth);
+		KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	}
+
+	kunit_info(test, "%u of %u allocations that fail are an error", failures, tried);
+	if (IS_ENABLED(CONFIG_FAILSLAB))
+		KUNIT_EXPECT_GE(test, failures, SETUP_TEST_LEAST_FAILURES);
+}
+
+/* Was there anything to set up? */
+static bool __init setup_test_has_hyp(void)
+{
+	return is_kvm_arm_initialised() && !is_kernel_in_hyp_mode();
+}
+
+static struct dentry *setup_test_dir __initdata;
+
+static int __init setup_test_create_dir(void)
+{
+	setup_test_dir = hyp_trace_create_dir("hyp_trace_test");
+	return PTR_ERR_OR_ZERO(setup_test_dir);
+}
+
+static void __init setup_test_remove_dir(void)
+{
+	tracefs_remove(setup_test_dir);
+}
+
+/* Another directory, of the same events. */
+static void __init setup_test_files(struct kunit *test)
+{
+	const struct setup_test step = { setup_test_create_dir, setup_test_remove_dir };
+
+	if (!setup_test_has_hyp())
+		kunit_skip(test, "no hypervisor to trace");
+	setup_test_all(test, &step);
+}
+
+static struct kunit_case setup_test_cases[] __refdata = {
+	KUNIT_CASE(setup_test_files),
+	{ }
+};
+
+static struct kunit_suite setup_test_suite __refdata = {
+	.name		= "hyp_trace_setup",
+	.test_cases	= setup_test_cases,
+};
+
+kunit_test_init_section_suite(setup_test_suite);

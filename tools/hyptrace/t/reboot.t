@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Tracing goes on until the machine is reset, or until another kernel is started
+# without a reset; and that one can trace again.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+
+DIED=125
+
+"$TOOLS/selftest"
+
+cat >"$tmp/prelude" <<'END'
+#!/bin/sh
+set -ex
+export PATH="/test/hyp-trace:$PATH"
+cd /sys/kernel/tracing/hypervisor
+
+# As Debian has it, with its libraries
+kexec() {
+	/test/root/aarch64-linux-gnu/ld-linux-aarch64.so.1 \
+		--library-path /test/root/aarch64-linux-gnu /test/root/kexec "$@"
+}
+
+# Everything is traced, written and read, to the end. (No guest runs then: in plain nVHE
+# mode KVM itself complains that there is no EL2 for it any more.)
+trace_all() {
+	echo 4096 >buffer_size_kb
+	echo 1 >events/enable
+	echo 1 >tracing_on
+	guest
+	[ "$(grep -c 'hyp_exit: reason=guest' trace)" -gt 0 ]
+	for reader in 1 2; do
+		(while :; do cat trace_pipe; cat trace; done) >/dev/null 2>&1 &
+	done
+	(while :; do echo 1 >write_event; echo 1 >tracing_on; done) >/dev/null 2>&1 &
+	(while :; do echo 0 >tracing_on; echo >trace; done) >/dev/null 2>&1 &
+}
+END
+
+# script NAME: what follows, with the prelude.
+script() {
+	cat "$tmp/prelude" - >"$tmp/$1"
+}
+
+# No status is what the end of the machine leaves.
+reboots() {
+	script script <<-'END'
+		trace_all
+		echo "it reboots"
+		reboot -f
+	END
+	exits "$DIED" "$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" \
+		CONSOLE="$tmp/console" TIMEOUT=120 || return
+	says "the guest ended without a status" && says "it reboots" "$tmp/out" &&
+		says "reboot: Restarting system" "$tmp/console"
+}
+
+# The next kernel is the same; its script is the second one.
+kexec_files() {
+	root=$("$TOOLS/suite" machine kexec kexec-tools) || return
+	rm -rf "$tmp/files" "$tmp/stage"
+	mkdir -p "$tmp/files/root" "$tmp/stage/test"
+	cp -R "$BUILD/selftest/." "$tmp/stage/test"
+	cp -R "$BUILD/selftest/." "$tmp/files"
+	cp -RL "$root/usr/sbin/kexec" "$root/usr/lib/aarch64-linux-gnu" "$tmp/files/root"
+	cp "$BUILD/kernel-default/arch/arm64/boot/Image" "$tmp/files/root"
+	install -m 755 "$tmp/second" "$tmp/stage/test/script"
+	(cat "$BUILD/rootfs.cpio" && cd "$tmp/stage" &&
+		find test | cpio --quiet -o -H newc -R +0:+0) >"$tmp/files/root/initrd"
+}
+
+# With QEMU's GICv3 the next kernel hangs when it looks for its tables, whether anything is
+# traced or not.
+GIC2="-machine gic-version=2"
+
+# kexecs MODE CPU: what the second kernel says comes after what the first one did.
+kexecs() {
+	script second <<-'END'
+		trace_all
+		echo 0 >tracing_on
+		echo "the second kernel traces"
+	END
+	script script <<-'END'
+		kexec -s -l /test/root/Image --initrd=/test/root/initrd --reuse-cmdline
+		trace_all
+		echo "the first kernel traces"
+		kexec -e
+	END
+	kexec_files && exits 0 "$TOOLS/vm" MODE="$1" CPU="$2" MEM=2G QEMU_ARGS="$GIC2" \
+		SCRIPT="$tmp/script" FILES="$tmp/files" CONSOLE="$tmp/console" TIMEOUT=90 || return
+	says "the first kernel traces" "$tmp/out" && says "the second kernel traces" "$tmp/out"
+}
+
+# pKVM's EL2 stays, and so kexec refuses, as it does without tracing; which goes on.
+refuses() {
+	script script <<-'END'
+		trace_all
+		if kexec -s -l /test/root/Image --initrd=/test/root/initrd --reuse-cmdline; then
+			exit 1
+		fi
+		dmesg | grep "Can't kexec: CPUs are stuck in the kernel"
+		guest
+	END
+	: >"$tmp/second"
+	kexec_files && exits 0 "$TOOLS/vm" MEM=2G SCRIPT="$tmp/script" FILES="$tmp/files" \
+		TIMEOUT=120
+}
+
+ok "reboot, protected" reboots MODE=protected
+ok "reboot, protected, cortex-a72" reboots MODE=protected CPU=cortex-a72 SMP=4
+ok "reboot, nvhe" reboots MODE=nvhe
+ok "another kernel, nvhe" kexecs nvhe max
+ok "another kernel, protected: refused" refuses
+plan
