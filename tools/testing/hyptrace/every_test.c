@@ -158,7 +158,7 @@ static void every_check(void)
 	while (every_read() == 1)
 		;
 	CHECK(expected == written && !reader.lost);
-	CHECK(f.ring.entries == written);
+	CHECK(fixture_entries(&f) == written);
 	CHECK(f.meta->meta.overrun == gaps);
 	CHECK(f.meta->overrun_bytes == gaps * page_event_size(EVENT_MAX));
 	CHECK(f.meta->base == base);

@@ -47,20 +47,10 @@ void expect_no_data(struct reader *reader)
 	CHECK(!memcmp(&meta, reader->f->meta, sizeof(meta)));
 }
 
-/* What is on the page being written is not in the meta page. */
-static u64 expect_entries(const struct fixture *f)
-{
-	const struct ring_buffer_writer_page *page = f->ring.page;
-
-	if (f->meta->tail < f->meta->base)
-		return f->meta->meta.entries;
-	return f->meta->meta.entries + page_count((const void *)page, page->commit);
-}
-
 /* But for @base and bytes */
 void expect_counters(struct fixture *f, struct counters counters)
 {
-	CHECK(expect_entries(f) == counters.entries);
+	CHECK(fixture_entries(f) == counters.entries);
 	CHECK(f->ring.entries == counters.entries);
 	CHECK(f->meta->meta.overrun == counters.overrun);
 	CHECK(f->meta->dropped == counters.dropped);

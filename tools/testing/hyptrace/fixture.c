@@ -190,3 +190,13 @@ u64 fixture_used(const struct fixture *f, u32 id)
 {
 	return f->pages[id]->commit;
 }
+
+/* How many events were written: what is on the page being written is not in the meta page. */
+u64 fixture_entries(const struct fixture *f)
+{
+	const struct ring_buffer_writer_page *page = f->ring.page;
+
+	if (f->meta->tail < f->meta->base)
+		return f->meta->meta.entries;
+	return f->meta->meta.entries + page_count((const void *)page, page->commit);
+}

@@ -43,5 +43,6 @@ u64 payload_number(const struct event *event);
 bool fixture_write(struct fixture *f, u32 size, u64 number, u64 time);
 void fixture_write_pages(struct fixture *f, u64 first, u64 nr);
 u64 fixture_used(const struct fixture *f, u32 id);
+u64 fixture_entries(const struct fixture *f);
 
 #endif /* __HYPTRACE_FIXTURE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzer: the clock with any parameters at any count, also told anew while it is read, as
- * often as the host likes. It comes to an end, and the time is that of the parameters
- * last taken, if these stayed.
+ * Fuzzer: the clock with any parameters at any count. The time is that of the parameters
+ * last taken, to the nanosecond: what EL2 computes by one multiplication is computed here
+ * by digits. Of counts that overflow when shifted nothing is said.
  */
 #include <nvhe/clock.h>
 
@@ -10,9 +10,11 @@
 #include "input.h"
 
 unsigned int el2_cpu;
+unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
+atomic64_t hyp_trace_config;
 
 /**
  * struct params - what the clock was told
@@ -29,72 +31,80 @@ struct params {
 };
 
 static struct params params;
-static struct input input;
-static unsigned int storm;	/* updates left while the clock is read */
-static bool in_storm;
 
-static void tell(void)
+/* Each time that is taken is a configuration of its own. */
+static void tell(struct input *input)
 {
+	u64 config = hyp_trace_config.counter;
 	struct params new;
 
-	new.mult = input_number(&input, 1);
-	new.shift = input_number(&input, 0);
-	new.epoch_ns = input_number(&input, 0);
-	new.epoch_cycles = input_number(&input, 0);
-	if (!hyp_trace_clock_set(new.mult, new.shift, new.epoch_ns, new.epoch_cycles))
+	new.mult = input_number(input, 1);
+	new.shift = input_number(input, 0);
+	new.epoch_ns = input_number(input, 0);
+	new.epoch_cycles = input_number(input, 0);
+	if (!hyp_trace_clock_set(new.mult, new.shift, new.epoch_ns, new.epoch_cycles)) {
 		params = new;
-	else if (new.mult && new.mult <= U32_MAX && new.shift < 64)
+		config++;
+	} else if (new.mult && new.mult <= U32_MAX && new.shift < 64) {
 		abort();
+	}
+	WARN_ON(hyp_trace_config.counter != config);
 }
 
-static u64 expected(void)
+/* Has a count no room to be shifted by what mult has left of the binary point? */
+static bool overflows(u64 count)
 {
-	s64 cycles = el2_count - params.epoch_cycles;
-	__uint128_t ns = cycles < 0 ? 0 : (__uint128_t)cycles * params.mult;
-
-	return params.epoch_ns + (u64)(ns >> params.shift);
+	return count && params.mult >> params.shift >= 1ULL << __builtin_clzll(count);
 }
 
-/* Another CPU comes in between, before any access to memory. */
-static void step(const void *addr)
+/* @cycles times mult, shifted right: digits of 32 bits, modulo 2 to the power of 64. */
+static u64 nanoseconds(u64 cycles)
 {
-	if (in_storm || !storm)
-		return;
+	u64 low = (cycles & U32_MAX) * params.mult;
+	u64 high = (cycles >> 32) * params.mult + (low >> 32);
 
-	storm--;
-	in_storm = true;
-	tell();
-	in_storm = false;
+	low &= U32_MAX;
+	if (params.shift >= 32)
+		return high >> (params.shift - 32);
+	return (high << (32 - params.shift)) + (low >> params.shift);
 }
 
-static const struct shim stormy = { .step = step };
-
-static void look(void)
+/* How far the time is from the one of the epoch and the cycles since, or till then. */
+static u64 error(u64 ns)
 {
-	bool quiet;
+	u64 since = el2_count - params.epoch_cycles;
+
+	if (el2_count >= params.epoch_cycles)
+		return ns - params.epoch_ns - nanoseconds(since);
+	return params.epoch_ns - nanoseconds(-since) - ns;
+}
+
+static void look(struct input *input)
+{
+	struct hyp_clock clock;
 	u64 ns;
 
-	el2_count = input_number(&input, 0);
-	storm = input_below(&input, 16);
-	quiet = !storm;
-	shim = &stormy;
-	ns = hyp_trace_clock();
-	shim = NULL;
-	storm = 0;
-	if (quiet && ns != expected())
-		abort();
+	el2_count = input_number(input, 0);
+	hyp_trace_clock_get(&clock);
+	ns = hyp_clock_ns(&clock, el2_count);
+	if (!params.mult)
+		WARN_ON(ns);
+	else if (!overflows(el2_count) && !overflows(params.epoch_cycles))
+		WARN_ON(error(ns) > 1);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	input = (struct input){ data, size };
+	struct input input = { data, size };
+
 	params = (struct params){ };
+	hyp_trace_config.counter = 0;
 	el2_boot();
 	while (input.size) {
 		if (input_below(&input, 2))
-			tell();
+			tell(&input);
 		else
-			look();
+			look(&input);
 	}
 	return 0;
 }

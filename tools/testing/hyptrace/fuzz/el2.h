@@ -37,9 +37,37 @@
 /* Of no help to who has not checked: an index that is out of range stays it. */
 #define array_index_nospec(index, size)	(index)
 
-static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
+#define COUNT_ARGS_X(a, b, c, d, e, f, g, n, ...) n
+#define COUNT_ARGS(args...)		COUNT_ARGS_X(0, ##args, 6, 5, 4, 3, 2, 1, 0)
+
+#define __uninitialized			__attribute__((uninitialized))
+
+static inline void put_unaligned_u64(u64 value, void *to)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+#define put_unaligned(value, to)	put_unaligned_u64(value, to)
+
+static inline int fls(u32 word)
+{
+	return word ? 32 - __builtin_clz(word) : 0;
+}
+
+static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
 {
 	return (u64)(((unsigned __int128)a * mul) >> shift);
+}
+
+typedef struct { u64 counter; } atomic64_t;
+
+#define atomic64_read(v)		shim_load(&(v)->counter, RELAXED)
+#define atomic64_read_acquire(v)	shim_load(&(v)->counter, ACQUIRE)
+
+static inline void atomic64_fetch_inc_release(atomic64_t *v)
+{
+	shim_step(v);
+	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELEASE);
 }
 
 /* CPUs: those that there can be, and those that there are. */
@@ -49,6 +77,7 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
 extern unsigned int el2_cpu;
 extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 
+#define DECLARE_PER_CPU(type, name)	extern typeof(type) name[NR_CPUS]
 #define DEFINE_PER_CPU(type, name)	typeof(type) name[NR_CPUS]
 #define per_cpu_ptr(ptr, cpu)		(&(*(ptr))[cpu])
 #define this_cpu_ptr(ptr)		per_cpu_ptr(ptr, el2_cpu)
@@ -56,18 +85,22 @@ extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 /* Nobody else is there: a lock that is held will never be released. */
 typedef struct { bool held; } hyp_spinlock_t;
 
+extern unsigned int el2_locks;	/* how many are held */
+
 #define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
 
 static inline void hyp_spin_lock(hyp_spinlock_t *lock)
 {
 	WARN_ON(lock->held);
 	lock->held = true;
+	el2_locks++;
 }
 
 static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
 {
 	WARN_ON(!lock->held);
 	lock->held = false;
+	el2_locks--;
 }
 
 static inline void hyp_assert_lock_held(hyp_spinlock_t *lock)
@@ -92,7 +125,15 @@ extern struct kvm_cpu_context el2_host_ctxt;
 /* The counter: what the test says. */
 extern u64 el2_count;
 
-#define __arch_counter_get_cntpct()	(el2_count)
+#define ALTERNATIVE(old, new, cap)	""
+#define hyp_clock_count			hyp_clock_count_of_the_cpu
+#include <nvhe/clock.h>
+#undef hyp_clock_count
+#define hyp_clock_count()		(el2_count)
+
+/* Where an event may be: instead of an instruction, what the test keeps. */
+bool hyp_event_may_be_on(unsigned int nr);
+int hyp_event_sites_set(unsigned int nr, bool on);
 
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)

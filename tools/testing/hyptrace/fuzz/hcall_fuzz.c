@@ -2,23 +2,42 @@
 /*
  * Fuzzer: a host that makes the hypercalls of tracing in any order with any registers,
  * shares and unshares pages meanwhile, gives them to a guest, and writes to those it can;
- * while EL2 writes events. In the end it asks for all back, and gets it.
+ * while EL2 writes events: each is in the ring as it was written, by what the host said
+ * last. In the end it asks for all back, and gets it.
  *
  * An input is a list of steps: a byte for what to do, then its arguments, see input.h.
  */
 #include <asm/page.h>
 
 #include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
 
 #include "input.h"
 #include "pkvm.h"
 
 unsigned int el2_cpu;
+unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
 struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
 
 static bool parked[EL2_CPUS];
+static bool sites[NR_HYP_EVENTS];	/* a branch, not a NOP */
+static bool no_memory;
+
+bool hyp_event_may_be_on(unsigned int nr)
+{
+	return sites[nr];
+}
+
+int hyp_event_sites_set(unsigned int nr, bool on)
+{
+	if (no_memory)
+		return -ENOMEM;
+
+	sites[nr] = on;
+	return 0;
+}
 
 /**
  * struct hcall - a hypercall
@@ -102,6 +121,147 @@ static void any_event(struct input *input)
 	}
 }
 
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	[HYP_EVENT_##name] = sizeof(struct hyp_event_##name),
+static const unsigned int sizes[NR_HYP_EVENTS] = {
+#include <asm/kvm_hypevents.h>
+};
+
+/**
+ * struct event - an event that is written here, and what is to become of it
+ * @nr:		its place in the catalogue
+ * @size:	bytes of the record
+ * @is_long:	it goes the long way
+ * @record:	the record
+ */
+struct event {
+	unsigned int	nr;
+	unsigned int	size;
+	bool		is_long;
+	struct {
+		struct hyp_event_header	header;
+		u64			fields[17];
+	} record;
+};
+
+static void take_event(struct input *input, struct event *event)
+{
+	u64 a = input_number(input, 0), b = input_number(input, 0);
+	unsigned int i;
+
+	event->nr = input_below(input, NR_HYP_EVENTS);
+	event->size = sizes[event->nr] + input_below(input, 8) * sizeof(u32);
+	event->is_long = input_below(input, 2);
+	WARN_ON(event->size > sizeof(event->record));
+
+	for (i = 0; i < ARRAY_SIZE(event->record.fields); i++)
+		event->record.fields[i] = a + b * i;
+}
+
+/* A copy is written: the header is EL2's business. */
+static void write_event(const struct event *event)
+{
+	struct event copy = *event;
+
+	if (copy.is_long)
+		hyp_event_write(copy.nr, &copy.record.header, copy.size);
+	else
+		hyp_event_write_record(copy.nr, &copy.record.header, copy.size);
+}
+
+/* By the state of things. The header becomes what it will be. */
+static bool is_to_be_written(struct event *event)
+{
+	u32 state = hyp_event_states[event->nr];
+
+	event->record.header = (struct hyp_event_header) {
+		.type	= state & HYP_EVENT_ID,
+		.pid	= el2_host_ctxt.regs[el2_host_ctxt.__hyp_running_vcpu ? 30 : 29],
+	};
+	if (!(state & HYP_EVENT_ID) || !hyp_trace_cpu[el2_cpu].on)
+		return false;
+
+	WARN_ON(!sites[event->nr]);
+	return !(state & HYP_EVENT_FILTERED) || hyp_event_passes(event->nr, &event->record);
+}
+
+/* The last event in the ring */
+static void check_written(const struct trace_ring *ring, const struct event *event, u64 stamp)
+{
+	unsigned long end = trace_ring_used(ring);
+	struct hyp_clock clock;
+	u64 ns;
+
+	hyp_trace_clock_get(&clock);
+	ns = hyp_clock_ns(&clock, el2_count);
+	/* Not earlier, but for a clock that was told to be at its end, and went on from 0. */
+	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));
+	WARN_ON(ns < stamp && ring->time_stamp == ns && ns - stamp > RB_WRITER_TS_MASK);
+	WARN_ON(ring->page->commit != end);
+	WARN_ON(memcmp(&ring->page->data[end - ALIGN(event->size, 4)], &event->record,
+		       event->size));
+}
+
+static void checked_event(struct input *input)
+{
+	const struct trace_ring *ring = &hyp_trace_cpu[el2_cpu].ring;
+	u64 entries = ring->entries, stamp = ring->time_stamp;
+	struct event event;
+	bool written;
+
+	take_event(input, &event);
+	written = is_to_be_written(&event);
+	write_event(&event);
+	WARN_ON(ring->entries != entries + written);
+	if (written)
+		check_written(ring, &event, stamp);
+}
+
+static struct input *storm_input;
+static unsigned int storm;	/* hypercalls left while an event is written */
+static bool in_storm;
+
+/* Before an access to memory another CPU makes a hypercall, which takes no lock that is held. */
+static void step(const void *addr)
+{
+	unsigned int cpu = el2_cpu, other = (cpu + 1) % EL2_CPUS;
+
+	if (!storm || in_storm || el2_locks || parked[other])
+		return;
+
+	in_storm = true;
+	storm--;
+	el2_cpu = other;
+	any_hypercall(storm_input, &hcalls[input_below(storm_input, ARRAY_SIZE(hcalls))]);
+	el2_cpu = cpu;
+	in_storm = false;
+}
+
+static void event_in_storm(struct input *input)
+{
+	static const struct shim stormy = { .step = step };
+	struct event event;
+
+	take_event(input, &event);
+	storm_input = input;
+	storm = input_below(input, 16);
+	shim = &stormy;
+	write_event(&event);
+	shim = NULL;
+	storm = 0;
+}
+
+/* The host's task, or a guest */
+static void change_task(struct input *input)
+{
+	u8 what = input_u8(input);
+
+	no_memory = what & 1;
+	el2_host_ctxt.__hyp_running_vcpu = what & 2 ? &el2_host_ctxt : NULL;
+	el2_host_ctxt.regs[29] = input_number(input, 0);
+	el2_host_ctxt.regs[30] = ~el2_host_ctxt.regs[29];
+}
+
 static void change_cpu(struct input *input)
 {
 	unsigned int cpu = input_below(input, EL2_CPUS);
@@ -135,7 +295,7 @@ static void scribble(struct input *input)
 
 static void any_step(struct input *input)
 {
-	unsigned int what = input_below(input, 8 + ARRAY_SIZE(hcalls));
+	unsigned int what = input_below(input, 11 + ARRAY_SIZE(hcalls));
 
 	switch (what) {
 	case 0:
@@ -162,8 +322,17 @@ static void any_step(struct input *input)
 	case 7:
 		any_event(input);
 		break;
-	default:
+	case 8 ... 7 + ARRAY_SIZE(hcalls):
 		any_hypercall(input, &hcalls[what - 8]);
+		break;
+	case 8 + ARRAY_SIZE(hcalls):
+		checked_event(input);
+		break;
+	case 9 + ARRAY_SIZE(hcalls):
+		event_in_storm(input);
+		break;
+	default:
+		change_task(input);
 	}
 	el2_count += input_u8(input);
 }
@@ -190,8 +359,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	el2_boot();
 	pkvm_boot();
+	memset(sites, 0, sizeof(sites));
+	memset(&el2_host_ctxt, 0, sizeof(el2_host_ctxt));
+	no_memory = false;
 	el2_cpu = 0;
 	el2_count = 0;
+	el2_locks = 0;
 	while (input.size)
 		any_step(&input);
 	for (cpu = 0; cpu < EL2_CPUS; cpu++)
