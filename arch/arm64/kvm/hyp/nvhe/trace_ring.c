@@ -476,6 +476,9 @@ void trace_ring_reset(struct trace_ring *ring)
 	ring->overrun_bytes = 0;
 
 	WRITE_ONCE(meta->base, ring->base);
+	/* Where it is all along: for who may have scribbled over it. */
+	WRITE_ONCE(meta->next, ring->tail);
+	WRITE_ONCE(meta->tail, ring->tail);
 	WRITE_ONCE(meta->dropped, 0);
 	WRITE_ONCE(meta->bytes, 0);
 	WRITE_ONCE(meta->overrun_bytes, 0);
