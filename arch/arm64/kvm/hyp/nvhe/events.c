@@ -152,6 +152,8 @@ bool hyp_hcall_returns(unsigned int id)
  * hyp_event_passes - does a record pass its event's filter?
  * @nr:		the event's place in the catalogue
  * @record:	the record
+ *
+ * Return: true if so, or if the event has no filter.
  */
 bool hyp_event_passes(unsigned long nr, const void *record)
 {
