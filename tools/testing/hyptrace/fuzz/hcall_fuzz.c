@@ -258,7 +258,7 @@ static void event_in_storm(struct input *input)
 	calm = 0;
 }
 
-/* The host's task, or a guest */
+/* The host's task, or a guest; and whether EL2 has memory for what turns an event on. */
 static void change_task(struct input *input)
 {
 	u8 what = input_u8(input);
