@@ -36,7 +36,7 @@ int hyp_event_sites_set(unsigned int nr, bool on)
 		return 0;
 
 	for (site = kvm_nvhe_sym(__hyp_event_sites_start);
-	     site < kvm_nvhe_sym(__hyp_event_sites_end) && !ret; site++) {
+	     !ret && site < kvm_nvhe_sym(__hyp_event_sites_end); site++) {
 		if (site->nr == nr)
 			ret = aarch64_insn_patch_text_nosync(hyp_event_site_code(site),
 							     hyp_event_site_insn(site, on));

@@ -194,7 +194,8 @@ attack() {
 	attack=$1
 	to_make=$2
 	shift 2
-	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$to_make" hyp_pfn=$((RESERVED / PAGE)) "$@"
+	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$to_make" \
+		hyp_pfn=$((RESERVED / PAGE)) "$@"
 	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
 		"$(cat "$FOUND/loaded") rings complete, $(cat "$FOUND/swapped") pages exchanged," \
 		"a CPU went $(cat "$FOUND/offline") times"
@@ -245,7 +246,8 @@ test_scribbled() {
 	start_emits 999999999 1 $BUSY_CPUS
 	none "readers of pages scribbled over: each comes to an end" read_scribbled
 	stop_writers
-	holds "they were scribbled over" "$(cat /sys/module/hyp_scribble/parameters/scribbled)" -gt 1000
+	holds "they were scribbled over" \
+		"$(cat /sys/module/hyp_scribble/parameters/scribbled)" -gt 1000
 	rmmod hyp_scribble
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
