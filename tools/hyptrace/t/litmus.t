@@ -31,23 +31,39 @@ observed() {
 	grep -q "^Observation $(basename "$1" .litmus) $wanted " "$tmp/herd"
 }
 
-# Orderings that the sources name, and that have no test, or no twin.
+# Orderings that the sources name, a letter a line.
+named() {
+	grep -ohE '\(([A-Z])\)' "$ROOT"/arch/arm64/kvm/hyp/nvhe/*.c \
+		"$ROOT"/arch/arm64/kvm/hyp/include/nvhe/trace*.h \
+		"$ROOT"/kernel/trace/ring_buffer_reader*.c | tr -d '()' | sort -u
+}
+
+# Those that have no test, or no twin.
 untested() {
-	grep -ohE '\(([A-Z])\)' "$ROOT"/arch/arm64/kvm/hyp/nvhe/*.c "$ROOT"/kernel/trace/ring_buffer_reader*.c |
-		tr -d '()' | sort -u | while read -r pair; do
+	named | while read -r pair; do
 		for file in "$LITMUS/$pair"-*-broken.litmus; do
 			[ -e "$file" ] && [ -e "${file%-broken.litmus}.litmus" ] || echo "($pair)"
 		done
 	done
 }
 
-nothing_untested() {
-	untested >"$tmp/untested"
-	cat "$tmp/untested"
-	[ ! -s "$tmp/untested" ]
+# Tests of one that there is not.
+nameless() {
+	for file in "$LITMUS"/[A-Z]-*.litmus; do
+		stem=$(basename "$file")
+		named | grep -qx "${stem%%-*}" || echo "$stem"
+	done
 }
 
-ok "each ordering that the sources name has a test and a twin" nothing_untested
+# none COMMAND: it prints nothing.
+none() {
+	"$1" >"$tmp/found"
+	cat "$tmp/found"
+	[ ! -s "$tmp/found" ]
+}
+
+ok "each ordering that the sources name has a test and a twin" none untested
+ok "and each test is of one of them" none nameless
 for file in "$LITMUS"/*.litmus; do
 	ok "$(basename "$file" .litmus)" observed "$file"
 done

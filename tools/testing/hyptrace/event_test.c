@@ -289,6 +289,98 @@ static void test_first_large(void)
 	fixture_free(&f);
 }
 
+/* The short way is not for this event, and has not touched anything. */
+static bool refuses(struct fixture *f, u32 size, u64 time)
+{
+	static u8 before[PAGE_SIZE];
+	struct trace_ring ring = f->ring;
+	struct trace_ring_event event;
+
+	memcpy(before, f->ring.page, PAGE_SIZE);
+	if (trace_ring_open(&f->ring, size, time, &event))
+		return false;
+
+	CHECK(!memcmp(&ring, &f->ring, sizeof(ring)));
+	CHECK(!memcmp(before, f->ring.page, PAGE_SIZE));
+	return true;
+}
+
+static bool takes(struct fixture *f, u32 size, u64 time)
+{
+	struct trace_ring_event event;
+
+	if (!trace_ring_open(&f->ring, size, time, &event))
+		return false;
+
+	payload_fill(event.data, size, time);
+	trace_ring_close(&f->ring, &event);
+	return true;
+}
+
+static void write_long_way(struct fixture *f, u32 size, u64 time)
+{
+	void *data = trace_ring_reserve(&f->ring, size, time);
+
+	if (!CHECK(data))
+		return;
+	payload_fill(data, size, time);
+	trace_ring_commit(&f->ring);
+}
+
+/* A page is begun the long way, and then filled to its end without it. */
+static void check_short_way(u32 size)
+{
+	struct reader reader;
+	struct fixture f;
+	u64 time, events = 1;
+
+	fixture_init(&f, RB_WRITER_MIN_PAGES);
+	reader_init(&reader, &f);
+	CHECK(refuses(&f, size, 0));
+	write_long_way(&f, size, 0);
+	for (; fixture_used(&f, 0) + page_event_size(size) <= PAGE_CAPACITY; events++)
+		if (!CHECK(takes(&f, size, events)))
+			break;
+
+	CHECK(refuses(&f, size, events));
+	expect_counters(&f, (struct counters){ .entries = events });
+	for (time = 0; time < events; time++)
+		expect_event(&reader, size, time, time, 0);
+	expect_nothing(&reader);
+	fixture_free(&f);
+}
+
+static void test_short_way(void)
+{
+	u32 size;
+
+	for (size = 4; size <= RB_WRITER_MAX_SHORT; size += 4)
+		check_short_way(size);
+}
+
+static void test_short_time(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, RB_WRITER_MIN_PAGES);
+	write_long_way(&f, 4, 1000);
+	CHECK(refuses(&f, 4, 999));
+	CHECK(refuses(&f, 4, 0));
+	CHECK(takes(&f, 4, 1000));
+	CHECK(refuses(&f, 4, 1000 + EXTEND));
+	CHECK(refuses(&f, 4, 1000 + (1ULL << 32)));
+	CHECK(refuses(&f, 4, 1000 + (1ULL << 63)));
+	CHECK(takes(&f, 4, 1000 + EXTEND - 1));
+	CHECK(takes(&f, 4, 1000 + 2 * (EXTEND - 1)));
+
+	trace_ring_reset(&f.ring);
+	CHECK(refuses(&f, 4, 1000 + 2 * (EXTEND - 1)));
+	write_long_way(&f, 4, 0);
+	CHECK(refuses(&f, 4, 0));
+	CHECK(takes(&f, 4, 1000 + 2 * (EXTEND - 1)));
+	fixture_free(&f);
+}
+
 static const struct tap_test tests[] = {
 	{ "the header word is the kernel's bit field", test_header },
 	{ "pages and meta page have the kernel's layout", test_layout },
@@ -303,6 +395,8 @@ static const struct tap_test tests[] = {
 	{ "an event that is not committed never was", test_abandoned },
 	{ "nor does it leave an empty page behind", test_abandoned_page },
 	{ "the first event of a ring may fill a page", test_first_large },
+	{ "the short way fills a page, once there is an event, and no more", test_short_way },
+	{ "it is for deltas of 27 bits, and no others", test_short_time },
 };
 
 int main(void)

@@ -218,6 +218,7 @@ static void checked_event(struct input *input)
 }
 
 static struct input *storm_input;
+static unsigned int calm;	/* accesses left before it */
 static unsigned int storm;	/* hypercalls left while an event is written */
 static bool in_storm;
 
@@ -228,6 +229,10 @@ static void step(const void *addr)
 
 	if (!storm || in_storm || el2_locks || parked[other])
 		return;
+	if (calm) {
+		calm--;
+		return;
+	}
 
 	in_storm = true;
 	storm--;
@@ -244,14 +249,16 @@ static void event_in_storm(struct input *input)
 
 	take_event(input, &event);
 	storm_input = input;
+	calm = input_below(input, 64);
 	storm = input_below(input, 16);
 	shim = &stormy;
 	write_event(&event);
 	shim = NULL;
 	storm = 0;
+	calm = 0;
 }
 
-/* The host's task, or a guest */
+/* The host's task, or a guest; and whether EL2 has memory for what turns an event on. */
 static void change_task(struct input *input)
 {
 	u8 what = input_u8(input);
