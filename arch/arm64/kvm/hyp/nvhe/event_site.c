@@ -31,6 +31,8 @@ extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_
 
 /* Where the range begins, by the name of __hyp_text_start; 0 before there is one. */
 static unsigned long hyp_event_alias;
+/* Bytes of it that have their place in the page tables. */
+static unsigned long hyp_event_alias_size;
 
 static unsigned long hyp_event_alias_addr(unsigned long code)
 {
@@ -88,17 +90,24 @@ static int hyp_event_alias_init(void)
 {
 	unsigned long start = ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE);
 	unsigned long size = PAGE_ALIGN((unsigned long)__hyp_text_end) - start;
-	unsigned long alias, offset;
-	int ret;
+	unsigned long alias;
+	int ret = 0;
 
-	if (hyp_event_alias)
-		return 0;
-
-	ret = pkvm_alloc_private_va_range(size, &alias);
-	for (offset = 0; offset < size && !ret; offset += PAGE_SIZE)
-		ret = hyp_event_alias_init_page(alias + offset, start + offset);
-	if (!ret)
+	if (!hyp_event_alias) {
+		ret = pkvm_alloc_private_va_range(size, &alias);
+		if (ret)
+			return ret;
 		hyp_event_alias = alias;
+	}
+
+	/* What had no memory goes on from there the next time. */
+	while (hyp_event_alias_size < size && !ret) {
+		ret = hyp_event_alias_init_page(hyp_event_alias + hyp_event_alias_size,
+						start + hyp_event_alias_size);
+		if (!ret)
+			hyp_event_alias_size += PAGE_SIZE;
+	}
+
 	return ret;
 }
 
