@@ -317,6 +317,7 @@ static bool rb_iter_try_start(struct ring_buffer_reader_iter *iter)
 	iter->nr_resets = reader->nr_resets;
 	iter->pos = reader->pos + 1;
 	iter->number = cpu_buffer->read + reader->overrun;
+	iter->page->commit = 0;
 	iter->offset = 0;
 
 	/* Events lost before its page that it was not told of yet. */
@@ -340,7 +341,6 @@ static void rb_iter_start(struct ring_buffer_reader_iter *iter)
 
 	for (i = 0; i < RB_READER_ROUNDS; i++) {
 		raw_spin_lock_irqsave(lock, flags);
-		iter->page->commit = 0;
 		done = rb_iter_try_start(iter);
 		if (done || i == RB_READER_ROUNDS - 1)
 			list_add(&iter->list, &iter->cpu_buffer->reader->iters);

@@ -5,6 +5,7 @@
 #include <asm/barrier.h>
 #include <linux/compiler.h>
 
+#include "machine.h"
 #include "observer.h"
 
 void reader_init(struct reader *reader, struct fixture *f)
@@ -153,4 +154,19 @@ void reader_reset(struct reader *reader)
 	reader->number = 0;
 	reader->overrun = 0;
 	observers_reset(reader);
+}
+
+/* What the writer tells and this reader does not look at, and the other way round */
+void reader_hide(const struct reader *reader)
+{
+	struct ring_buffer_writer_meta *meta = reader->f->meta;
+
+	machine_private(&meta->next);
+	machine_private(&meta->bytes);
+	machine_private(&meta->overrun_bytes);
+	machine_private(&meta->meta.overrun);
+	machine_private(&meta->meta.entries);
+	machine_private(&meta->meta.reader.lost_events);
+	machine_private(&meta->meta.reader.id);
+	machine_private(&meta->reader);
 }

@@ -46,4 +46,7 @@ int reader_next(struct reader *reader, struct event *event);
 void reader_reset(struct reader *reader);
 u64 reader_events(const struct reader *reader);
 
+/* To the machine, before it runs */
+void reader_hide(const struct reader *reader);
+
 #endif /* __HYPTRACE_READER_H */

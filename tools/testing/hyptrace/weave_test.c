@@ -77,21 +77,6 @@ static void reader_program(void)
 	}
 }
 
-/* What the writer tells and this reader does not look at, and the other way round */
-static void weave_hide(void)
-{
-	struct ring_buffer_writer_meta *meta = f.meta;
-
-	machine_private(&meta->next);
-	machine_private(&meta->bytes);
-	machine_private(&meta->overrun_bytes);
-	machine_private(&meta->meta.overrun);
-	machine_private(&meta->meta.entries);
-	machine_private(&meta->meta.reader.lost_events);
-	machine_private(&meta->meta.reader.id);
-	machine_private(&meta->reader);
-}
-
 static void weave_init(void)
 {
 	u32 i;
@@ -109,7 +94,7 @@ static void weave_init(void)
 static void weave_once(void)
 {
 	weave_init();
-	weave_hide();
+	reader_hide(&reader);
 	machine_run(writer_program, reader_program);
 	while (weave_read() == 1)
 		;

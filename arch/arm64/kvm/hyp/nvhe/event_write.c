@@ -17,7 +17,6 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include <nvhe/filter.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
@@ -82,7 +81,7 @@ static __always_inline bool hyp_event_open(struct hyp_trace_cpu *cpu, unsigned l
 }
 
 /* The long way for fields that came in registers */
-static void hyp_event_write_fields(unsigned long nr, const u64 *fields, unsigned int size)
+static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
 {
 	struct {
 		struct hyp_event_header header;
@@ -99,9 +98,9 @@ static void hyp_event_write_fields(unsigned long nr, const u64 *fields, unsigned
  */
 static noinline void hyp_event_write_4_long(unsigned long nr, u64 a)
 {
-	u32 fields[] = { a };
+	u32 field = a;
 
-	hyp_event_write_fields(nr, (u64 *)fields, sizeof(fields));
+	hyp_event_write_fields(nr, &field, sizeof(field));
 }
 
 void hyp_event_write_4(unsigned long nr, u64 a)
