@@ -359,6 +359,23 @@ static void take_back(unsigned int cpu)
 		WARN_ON(i > PKVM_PAGES);
 }
 
+/*
+ * The first change of all, seen by halves on another CPU: the event is on, the number of
+ * the configuration still 0, as that CPU's own is. It has no ring, nor a host's context.
+ */
+static void check_half_on(void)
+{
+	struct {
+		struct hyp_event_header header;
+		u64 fields[1];
+	} record = {};
+
+	hyp_event_states[0] = 1;
+	hyp_event_write_8(0, 0);
+	hyp_event_write(0, &record.header, sizeof(record));
+	hyp_event_states[0] = 0;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
@@ -372,6 +389,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	el2_cpu = 0;
 	el2_count = 0;
 	el2_locks = 0;
+	check_half_on();
 	while (input.size)
 		any_step(&input);
 	for (cpu = 0; cpu < EL2_CPUS; cpu++)

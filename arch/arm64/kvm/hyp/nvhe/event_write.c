@@ -35,10 +35,10 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 	u64 count = hyp_clock_count();
 	void *entry;
 
-	if (!(state & HYP_EVENT_ID))
+	if (!(state & HYP_EVENT_ID) || !cpu->on)
 		return;
-	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
-		return;
+	if (!hyp_trace_cpu_is_ready(cpu))
+		hyp_trace_cpu_prepare(cpu);
 
 	*record = (struct hyp_event_header) {
 		.type	= state,

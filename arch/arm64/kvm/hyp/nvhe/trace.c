@@ -477,24 +477,18 @@ static u32 hyp_event_type(u32 state)
 
 /**
  * hyp_trace_cpu_prepare - have the latest configuration
- * @cpu:	this CPU
+ * @cpu:	this CPU, which writes to its ring
  *
- * Return: whether this CPU writes to its ring.
+ * Context: any at EL2.
  */
-bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
+void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 {
 	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
 	unsigned int nr;
-
-	if (!cpu->on)
-		return false;
-	if (cpu->config == config)
-		return true;
 
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
 	hyp_trace_clock_get(&cpu->clock);
 	cpu->host_ctxt = host_data_ptr(host_ctxt);
 	cpu->config = config;
-	return true;
 }

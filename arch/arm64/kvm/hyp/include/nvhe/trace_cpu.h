@@ -69,7 +69,11 @@ static inline void hyp_trace_config_changed(void)
 	atomic64_fetch_inc_release(&hyp_trace_config);	/* (E) */
 }
 
-/* Whether @cpu, this one, writes, and has a copy of the latest configuration. */
+/*
+ * Whether @cpu, this one, has a copy of the latest configuration; and writes, if it has
+ * an event's type. Before the first change there is nothing in either: 0 and 0 agree, on
+ * a CPU without types.
+ */
 static __always_inline bool hyp_trace_cpu_is_ready(const struct hyp_trace_cpu *cpu)
 {
 	return cpu->config == atomic64_read(&hyp_trace_config);
@@ -91,6 +95,6 @@ static __always_inline s32 hyp_trace_cpu_pid(const struct hyp_trace_cpu *cpu)
 	return read_sysreg_el1(SYS_CONTEXTIDR);
 }
 
-bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
+void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
 
 #endif /* __ARM64_KVM_HYP_NVHE_TRACE_CPU_H */
