@@ -56,26 +56,30 @@ static void emit(int fd, unsigned long long id)
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = end, .sa_flags = SA_RESTART };
-	unsigned long long from, count, i;
+	unsigned long long from, count, burst, i;
 	int fd;
 
-	if (argc != 5) {
+	if (argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"Usage: emit FILE CPU FROM COUNT\n"
-			"Write COUNT numbers from FROM on to FILE, on CPU; prints how many were\n"
-			"written. SIGTERM ends it early.\n");
+			"Usage: emit FILE CPU FROM COUNT [BURST]\n"
+			"Write COUNT numbers from FROM on to FILE, on CPU, with a rest of a ms after\n"
+			"each BURST of them; prints how many were written. SIGTERM ends it early.\n");
 		return 2;
 	}
 	sigaction(SIGTERM, &action, NULL);
 	pin(parse_number(argv[2]));
 	from = parse_number(argv[3]);
 	count = parse_number(argv[4]);
+	burst = argc > 5 ? parse_number(argv[5]) : count;
 	fd = open(argv[1], O_WRONLY);
 	if (fd < 0)
 		err(1, "%s", argv[1]);
 
-	for (i = 0; i < count && !__atomic_load_n(&ended, __ATOMIC_RELAXED); i++)
+	for (i = 0; i < count && !__atomic_load_n(&ended, __ATOMIC_RELAXED); i++) {
 		emit(fd, from + i);
+		if (burst && i % burst == burst - 1)
+			usleep(1000);
+	}
 	printf("%llu\n", i);
 	return 0;
 }

@@ -30,12 +30,13 @@ emit_on() {
 }
 
 # start_emits COUNT FROM CPU...: on those CPUs at once, and go on. How many each
-# wrote stands in written.CPU when it has ended.
+# wrote stands in written.CPU when it has ended. With $BURST they rest now and then.
+# shellcheck disable=SC2086 # nothing, or a number
 start_emits() {
 	count=$1 from=$2 writers=
 	shift 2
 	for writer; do
-		emit "$HYP/write_event" "$writer" $((writer * 1000000000 + from)) "$count" \
+		emit "$HYP/write_event" "$writer" $((writer * 1000000000 + from)) "$count" $BURST \
 			>"written.$writer" &
 		writers="$writers $!"
 	done

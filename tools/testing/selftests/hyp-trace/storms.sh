@@ -4,17 +4,20 @@
 # sleeps, while all CPUs write events and somebody reads them. In the end each event
 # is accounted for.
 #
-# HYP_TRACE_STORMS=number	rounds of each storm (4)
+# HYP_TRACE_STORMS=number	rounds of each storm (as many as there are pairs of CPUs in 8; at least 1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
 
-ROUNDS=${HYP_TRACE_STORMS:-4}
+ROUNDS=${HYP_TRACE_STORMS:-$((CPUS < 8 ? 8 / CPUS : 1))}
 LAST=$((CPUS - 1))
 MODULES=$DIR/modules
 ALARM=/sys/class/rtc/rtc0/wakealarm
 SLEPT=/sys/power/suspend_stats/success
+
+# The reader's file stays within the memory that there is.
+BURST=20
 
 # Each CPU that can be is taken offline, then all come back.
 plug() {
@@ -50,7 +53,8 @@ repeat() {
 	done
 }
 
-# Until all is over. Whoever reads is woken for the machine to sleep, as by a signal.
+# Until all is over. Whoever reads is woken for the machine to sleep, as by a signal; a
+# reader's end is that of tracing only if it has read something.
 follow() {
 	until [ -e over ]; do
 		cat "$HYP/trace_pipe" 2>/dev/null
@@ -67,13 +71,22 @@ begin() {
 	until_true 10 writing
 }
 
+# more_than BYTES: of text was read.
+more_than() {
+	[ "$(stat -c %s pipe)" -gt "$1" ]
+}
+
 # What is not so in the end: everything was read, or told lost.
 end() {
+	until_true 60 more_than "$(stat -c %s pipe)" || echo "nothing is read any more"
+	: >over
 	stop_writers
 	echo 0 >"$HYP/tracing_on"
-	: >over
-	until_true 60 ended $follower || echo "the reader does not end"
-	wait $follower
+	if until_true 60 ended $follower; then
+		wait $follower
+	else
+		echo "the reader does not end"
+	fi
 	[ "$(state)" = "(unloaded)" ] || echo "there is something left"
 }
 
