@@ -65,6 +65,7 @@ static inline u32 rb_writer_header(u32 type, u32 delta)
  * @next:	position the writer goes to, while it does; else @tail
  * @base:	events at positions before this one are forgotten
  * @reader:	position of the reader's page; meaningless before the first swap
+ * @reader_entries: events on that page, if the writer had left it by then; else 0
  * @dropped:	events the writer could not take
  * @bytes:	bytes of events on the pages that the writer has left
  * @overrun_bytes: bytes of those overwritten before they were read
@@ -77,6 +78,7 @@ struct ring_buffer_writer_meta {
 	u64				next;
 	u64				base;
 	u64				reader;
+	u64				reader_entries;
 	u64				dropped;
 	u64				bytes;
 	u64				overrun_bytes;
@@ -155,6 +157,7 @@ void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
 				  struct ring_buffer_reader_stats *stats);
 int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
 				 bool full);
+int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf);
 
 struct ring_buffer_event;
 struct ring_buffer_reader_iter;
@@ -168,6 +171,39 @@ void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
 
 struct ring_buffer_per_cpu;
+
+/**
+ * struct ring_buffer_reader_cursor - taking the events of a CPU one by one
+ * @event:	the event it is at, until the next is looked up; NULL for none yet
+ * @ts:		its time, ns
+ * @lost:	events lost before it
+ * @cpu_buffer:	the CPU's. This and what follows is ring_buffer_reader_cursor.c's
+ * @nr_resets:	rb_reader.nr_resets when the copy was made
+ * @commit:	bytes of the reader's page that were copied; 0 for none
+ * @offset:	bytes of it that were gone past
+ * @next:	where the event ends, bytes
+ * @stamp:	time of the last event gone past, ns
+ * @nr:		events gone past that are still in the ring
+ */
+struct ring_buffer_reader_cursor {
+	struct ring_buffer_event	*event;
+	u64				ts;
+	unsigned long			lost;
+	struct ring_buffer_per_cpu	*cpu_buffer;
+	unsigned int			nr_resets;
+	unsigned int			commit;
+	unsigned int			offset;
+	unsigned int			next;
+	u64				stamp;
+	unsigned int			nr;
+};
+
+void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
+				     struct trace_buffer *buffer, int cpu);
+struct ring_buffer_event *
+ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor);
+void ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor);
+void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor);
 
 /**
  * struct ring_buffer_reader_dump - the last events of a CPU, one by one

@@ -71,10 +71,11 @@ struct rb_reader_count {
  * @pos:	position of the reader's page
  * @read:	events that had been read when it became that
  * @overrun:	events that had been overwritten then
+ * @entries:	events on it, as the writer tells; 0 if that was not done with it then
  * @count:	the writer's page, as far as its events are counted
  * @iters:	iterators, see ring_buffer_reader_iter.c
  * @nr_resets:	how often all was forgotten
- * @copy:	a page with the event that was peeked at, and nothing else
+ * @copy:	a page with the event that was peeked at, or with those of a cursor
  * @length:	bytes that event has there
  * @nr_slots:	how many pages the writer goes round
  * @pages:	the pages in the slots, then the reader's page
@@ -85,6 +86,7 @@ struct rb_reader {
 	u64					pos;
 	u64					read;
 	u64					overrun;
+	u64					entries;
 	struct rb_reader_count			count;
 	struct list_head			iters;
 	unsigned int				nr_resets;
@@ -94,7 +96,6 @@ struct rb_reader {
 	struct buffer_page			*pages[];
 };
 
-static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer);
 static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer);
 
 /*
@@ -259,6 +260,17 @@ static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return !bpage || !rb_writer_commit(bpage);
 }
 
+/* What those wait for who want full pages, and who asks ring_buffer_nr_dirty_pages(). */
+static void rb_reader_set_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+
+	local_set(&cpu_buffer->pages_touched, tail);
+	local_set(&cpu_buffer->pages_read, rb_writer_oldest(reader, tail));
+	/* Not the page being written */
+	cpu_buffer->commit_page = tail == reader->pos ? cpu_buffer->reader_page : NULL;
+}
+
 /* The reader's page was exchanged for the one in @slot, which is at @pos. */
 static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer,
 				 struct buffer_page **slot, u64 pos)
@@ -274,8 +286,9 @@ static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer,
 	cpu_buffer->lost_events += lost;
 	reader->overrun += lost;
 	reader->read = cpu_buffer->read;
+	reader->entries = READ_ONCE(reader->meta->reader_entries);
 	reader->pos = pos;
-	rb_reader_update(cpu_buffer);
+	rb_reader_set_pages(cpu_buffer, smp_load_acquire(&reader->meta->tail));	/* (B) */
 }
 
 /*
@@ -541,6 +554,47 @@ struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 	return buffer;
 }
 
+/* As rb_writer_get_state(), for as long as that may take. False if it takes longer. */
+static bool rb_writer_wait_state(struct ring_buffer_per_cpu *cpu_buffer,
+				 struct rb_writer_state *state)
+{
+	int i;
+
+	for (i = 0; i < RB_READER_TRIES; i++) {
+		if (rb_writer_get_state(cpu_buffer, state))
+			return true;
+		cpu_relax();
+	}
+
+	return false;
+}
+
+/* Take over the writer's counters. False if those are old ones. */
+static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct rb_writer_state state;
+	bool agree = rb_writer_wait_state(cpu_buffer, &state);
+	unsigned long gone;
+
+	if (agree) {
+		local_set(&cpu_buffer->entries, state.entries);
+		local_set(&cpu_buffer->overrun, state.overrun);
+		local_set(&cpu_buffer->entries_bytes, state.bytes);
+	}
+	local_set(&cpu_buffer->dropped_events, READ_ONCE(reader->meta->dropped));
+
+	/* If they are old, there are at least those that were read. */
+	gone = local_read(&cpu_buffer->overrun) + cpu_buffer->read;
+	if (local_read(&cpu_buffer->entries) < gone)
+		local_set(&cpu_buffer->entries, gone);
+	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
+		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
+
+	rb_reader_set_pages(cpu_buffer, state.tail);
+	return agree;
+}
+
 static void rb_reader_forget(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
@@ -587,52 +641,6 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 
 	return ret;
-}
-
-/* As rb_writer_get_state(), for as long as that may take. False if it takes longer. */
-static bool rb_writer_wait_state(struct ring_buffer_per_cpu *cpu_buffer,
-				 struct rb_writer_state *state)
-{
-	int i;
-
-	for (i = 0; i < RB_READER_TRIES; i++) {
-		if (rb_writer_get_state(cpu_buffer, state))
-			return true;
-		cpu_relax();
-	}
-
-	return false;
-}
-
-/* Take over the writer's counters. False if those are old ones. */
-static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct rb_writer_state state;
-	bool agree = rb_writer_wait_state(cpu_buffer, &state);
-	unsigned long gone;
-
-	if (agree) {
-		local_set(&cpu_buffer->entries, state.entries);
-		local_set(&cpu_buffer->overrun, state.overrun);
-		local_set(&cpu_buffer->entries_bytes, state.bytes);
-	}
-	local_set(&cpu_buffer->dropped_events, READ_ONCE(reader->meta->dropped));
-
-	/* If they are old, there are at least those that were read. */
-	gone = local_read(&cpu_buffer->overrun) + cpu_buffer->read;
-	if (local_read(&cpu_buffer->entries) < gone)
-		local_set(&cpu_buffer->entries, gone);
-	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
-		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
-
-	/* What ring_buffer_nr_dirty_pages() is the difference of. */
-	local_set(&cpu_buffer->pages_touched, state.tail);
-	local_set(&cpu_buffer->pages_read, state.oldest);
-
-	/* A reader that waits for full pages does not want the one being written. */
-	cpu_buffer->commit_page = state.tail == reader->pos ? cpu_buffer->reader_page : NULL;
-	return agree;
 }
 
 /**

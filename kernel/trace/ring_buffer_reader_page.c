@@ -5,10 +5,12 @@
  * Included by ring_buffer.c after ring_buffer_reader.c, which see.
  *
  * Events are validated before they are taken, since the pages are shared: what is none
- * ends a page. One that is peeked at is copied before, and what is in the copy counts.
- * There are two ways to have a page:
+ * ends a page. One that is peeked at is copied before, and what is in the copy counts. A
+ * page that is taken as a whole, after the writer was done with it, has as many events as
+ * the writer tells; those are for user space to look at. There are two ways to have a page:
  *
- *	copied	 ring_buffer_reader_read_page(). Never is the page itself handed
+ *	copied	 ring_buffer_reader_read_page(), or straight to user space by
+ *		 ring_buffer_reader_copy_to_user(). Never is the page itself handed
  *		 out: it stays shared with the writer, who was told of it when
  *		 the ring was set up, and the copy is a small part of what
  *		 telling it of another one costs
@@ -97,6 +99,29 @@ struct rb_taken {
 	u64		stamp;
 };
 
+/* The shortest event: a header and a word of data. */
+#define RB_WRITER_MIN_EVENT	(2 * sizeof(u32))
+
+/* All of the reader's page, if it fits in @len bytes: the writer counted its events. */
+static bool rb_writer_count_page(struct ring_buffer_per_cpu *cpu_buffer, unsigned int len,
+				 struct rb_taken *taken)
+{
+	struct buffer_page *bpage = cpu_buffer->reader_page;
+	unsigned int commit = rb_writer_commit(bpage);
+	u64 nr = cpu_buffer->reader->entries;
+
+	if (bpage->read || commit > len || !nr || nr > commit / RB_WRITER_MIN_EVENT)
+		return false;
+
+	/* The next page has a time of its own. */
+	*taken = (struct rb_taken){
+		.bytes	= commit,
+		.nr	= nr,
+		.stamp	= cpu_buffer->read_stamp,
+	};
+	return true;
+}
+
 /* Count the events on the reader's page that fit in @len bytes, wholly. */
 static void rb_writer_count(struct ring_buffer_per_cpu *cpu_buffer, unsigned int len,
 			    struct rb_taken *taken)
@@ -106,6 +131,9 @@ static void rb_writer_count(struct ring_buffer_per_cpu *cpu_buffer, unsigned int
 	unsigned int commit = rb_writer_commit(bpage);
 	unsigned int offset = bpage->read, length;
 	u64 stamp = cpu_buffer->read_stamp;
+
+	if (rb_writer_count_page(cpu_buffer, len, taken))
+		return;
 
 	*taken = (struct rb_taken){ .stamp = stamp };
 
@@ -160,17 +188,36 @@ static bool rb_writer_page_complete(struct ring_buffer_per_cpu *cpu_buffer)
 	return smp_load_acquire(&reader->meta->tail) != reader->pos;	/* (B) */
 }
 
-/* rb_writer_read_page(), with the lock. Returns the bytes of @copy that are used. */
+/*
+ * Whether the page to read next is complete. One that is not stays where it is: the
+ * writer counts the events of those that it left only.
+ */
+static bool rb_writer_next_complete(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page *bpage = cpu_buffer->reader_page;
+	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
+
+	if (bpage->read < rb_writer_commit(bpage))
+		return tail != reader->pos;
+	return rb_writer_oldest(reader, tail) < tail;
+}
+
+/* ring_buffer_reader_read_page(), with the lock. Returns the bytes of @copy that are used. */
 static int rb_writer_copy_page(struct ring_buffer_per_cpu *cpu_buffer,
 			       struct ring_buffer_writer_page *copy, unsigned int len, bool full)
 {
-	struct buffer_page *bpage = rb_writer_get_reader_page(cpu_buffer);
 	struct ring_buffer_writer_page *page;
+	struct buffer_page *bpage;
 	struct rb_taken taken;
 
 	lockdep_assert_held(&cpu_buffer->reader_lock);
 
-	if (!bpage || (full && !rb_writer_page_complete(cpu_buffer)))
+	if (full && !rb_writer_next_complete(cpu_buffer))
+		return -EAGAIN;
+
+	bpage = rb_writer_get_reader_page(cpu_buffer);
+	if (!bpage)
 		return -EAGAIN;
 
 	rb_writer_count(cpu_buffer, len, &taken);
@@ -228,6 +275,67 @@ int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *dat
 
 	memset(&copy->data[used], 0, PAGE_SIZE - sizeof(*copy) - used);
 	return 0;
+}
+
+/* What was lost before it, and nothing behind its events: for who sees the page itself. */
+static void rb_writer_finish_page(struct ring_buffer_per_cpu *cpu_buffer, unsigned int bytes)
+{
+	struct ring_buffer_writer_page *page = (void *)cpu_buffer->reader_page->page;
+	unsigned long commit = bytes;
+
+	memset(&page->data[bytes], 0, PAGE_SIZE - sizeof(*page) - bytes);
+	if (cpu_buffer->lost_events)
+		commit = rb_page_set_lost(page, bytes, cpu_buffer->lost_events);
+	WRITE_ONCE(page->commit, commit);
+}
+
+/* ring_buffer_reader_copy_to_user(), with the lock. */
+static int rb_writer_copy_to_user(struct ring_buffer_per_cpu *cpu_buffer, void __user *ubuf)
+{
+	struct buffer_page *bpage;
+	struct rb_taken taken;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	if (!rb_writer_next_complete(cpu_buffer))
+		return -EAGAIN;
+
+	bpage = rb_writer_get_reader_page(cpu_buffer);
+	if (!bpage || !rb_writer_count_page(cpu_buffer, PAGE_SIZE, &taken))
+		return -EAGAIN;
+
+	rb_writer_finish_page(cpu_buffer, taken.bytes);
+	if (copy_to_user_nofault(ubuf, bpage->page, PAGE_SIZE))
+		return -EFAULT;
+
+	rb_writer_take(cpu_buffer, &taken);
+	cpu_buffer->lost_events = 0;
+	return 0;
+}
+
+/**
+ * ring_buffer_reader_copy_to_user - take a page's events, straight to user space
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	a CPU that has a ring
+ * @ubuf:	PAGE_SIZE bytes, which have what ring_buffer_reader_read_page() fills in
+ *
+ * Only of a page that the writer has left, and of which none was read.
+ *
+ * Context: any but NMI, of the task with @ubuf.
+ * Return: 0; -EAGAIN when the next page is none of these; -EFAULT when @ubuf is not
+ * there just now. Then ring_buffer_reader_read_page() may have something all the same.
+ */
+int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[cpu];
+	unsigned long flags;
+	int ret;
+
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	ret = rb_writer_copy_to_user(cpu_buffer, ubuf);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+
+	return ret;
 }
 
 /* rb_setup_ids_meta_page(): the pages have had their ids since they exist. */

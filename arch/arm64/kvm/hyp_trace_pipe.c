@@ -25,10 +25,12 @@
  * @iter:	the line being printed; @iter.cpu_file is whose events, @iter.pos
  *		is not 0 once something was read
  * @buffer:	where from
+ * @cursors:	of the CPUs, while there is hyp_trace_read_lock()
  */
 struct hyp_trace_pipe {
-	struct trace_iterator	iter;
-	struct trace_buffer	*buffer;
+	struct trace_iterator			iter;
+	struct trace_buffer			*buffer;
+	struct ring_buffer_reader_cursor	cursors[];
 };
 
 static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
@@ -36,48 +38,59 @@ static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
 	return !hyp_trace_is_on() && pipe->iter.pos;
 }
 
-/* Let the event at @cpu be the next one if it is earlier than what is. */
-static void hyp_trace_pipe_peek(struct hyp_trace_pipe *pipe, int cpu)
+static bool hyp_trace_pipe_has_cpu(struct hyp_trace_pipe *pipe, int cpu)
 {
-	struct trace_iterator *iter = &pipe->iter;
-	struct ring_buffer_event *event;
-	unsigned long lost = 0;
-	u64 ts;
-
-	event = ring_buffer_peek(pipe->buffer, cpu, &ts, &lost);
-	if (!event || (iter->ent && ts >= iter->ts))
-		return;
-
-	iter->ent = ring_buffer_event_data(event);
-	iter->ent_size = ring_buffer_event_length(event);
-	iter->lost_events = lost;
-	iter->cpu = cpu;
-	iter->ts = ts;
+	return pipe->iter.cpu_file == RING_BUFFER_ALL_CPUS || pipe->iter.cpu_file == cpu;
 }
 
-static bool hyp_trace_pipe_next(struct hyp_trace_pipe *pipe)
+/* The cursor at the earliest event; NULL if there is none. */
+static struct ring_buffer_reader_cursor *hyp_trace_pipe_first(struct hyp_trace_pipe *pipe)
 {
+	struct ring_buffer_reader_cursor *cursor, *first = NULL;
 	int cpu = pipe->iter.cpu_file;
 
-	hyp_trace_assert_read_locked(cpu);
-
-	pipe->iter.ent = NULL;
 	if (cpu != RING_BUFFER_ALL_CPUS) {
-		hyp_trace_pipe_peek(pipe, cpu);
-	} else {
-		for_each_possible_cpu(cpu)
-			hyp_trace_pipe_peek(pipe, cpu);
+		pipe->iter.cpu = cpu;
+		cursor = &pipe->cursors[cpu];
+		return ring_buffer_reader_cursor_peek(cursor) ? cursor : NULL;
 	}
 
-	return pipe->iter.ent;
+	for_each_possible_cpu(cpu) {
+		cursor = &pipe->cursors[cpu];
+		if (!ring_buffer_reader_cursor_peek(cursor) || (first && cursor->ts >= first->ts))
+			continue;
+
+		first = cursor;
+		pipe->iter.cpu = cpu;
+	}
+
+	return first;
+}
+
+static struct ring_buffer_reader_cursor *hyp_trace_pipe_next(struct hyp_trace_pipe *pipe)
+{
+	struct ring_buffer_reader_cursor *cursor = hyp_trace_pipe_first(pipe);
+	struct trace_iterator *iter = &pipe->iter;
+
+	if (!cursor)
+		return NULL;
+
+	iter->ent = ring_buffer_event_data(cursor->event);
+	iter->ent_size = ring_buffer_event_length(cursor->event);
+	iter->lost_events = cursor->lost;
+	iter->ts = cursor->ts;
+	return cursor;
 }
 
 /* Print events into the sequence until it has @cnt bytes or nothing is left. */
 static void hyp_trace_pipe_print(struct hyp_trace_pipe *pipe, size_t cnt)
 {
+	struct ring_buffer_reader_cursor *cursor;
 	struct trace_seq *s = &pipe->iter.seq;
 
-	while (trace_seq_used(s) < cnt && hyp_trace_pipe_next(pipe)) {
+	hyp_trace_assert_read_locked(pipe->iter.cpu_file);
+
+	while (trace_seq_used(s) < cnt && (cursor = hyp_trace_pipe_next(pipe))) {
 		unsigned int len = s->seq.len;
 
 		if (hyp_event_print(&pipe->iter) == TRACE_TYPE_PARTIAL_LINE) {
@@ -89,15 +102,27 @@ static void hyp_trace_pipe_print(struct hyp_trace_pipe *pipe, size_t cnt)
 			trace_seq_puts(s, "[LINE TOO BIG]\n");
 		}
 
-		ring_buffer_consume(pipe->buffer, pipe->iter.cpu, NULL, NULL);
+		ring_buffer_reader_cursor_advance(cursor);
 		pipe->iter.pos++;
 	}
 }
 
 static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
 {
+	int cpu;
+
 	hyp_trace_read_lock(pipe->iter.cpu_file);
+
+	for_each_possible_cpu(cpu)
+		if (hyp_trace_pipe_has_cpu(pipe, cpu))
+			ring_buffer_reader_cursor_start(&pipe->cursors[cpu], pipe->buffer, cpu);
+
 	hyp_trace_pipe_print(pipe, cnt);
+
+	for_each_possible_cpu(cpu)
+		if (hyp_trace_pipe_has_cpu(pipe, cpu))
+			ring_buffer_reader_cursor_finish(&pipe->cursors[cpu]);
+
 	hyp_trace_read_unlock(pipe->iter.cpu_file);
 }
 
@@ -178,14 +203,14 @@ static int hyp_trace_pipe_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 
-	pipe = kzalloc(sizeof(*pipe), GFP_KERNEL_ACCOUNT);
+	pipe = kvzalloc(struct_size(pipe, cursors, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
 	if (!pipe)
 		return -ENOMEM;
 
 	pipe->buffer = hyp_trace_get_reader();
 	if (IS_ERR(pipe->buffer)) {
 		ret = PTR_ERR(pipe->buffer);
-		kfree(pipe);
+		kvfree(pipe);
 		return ret;
 	}
 
@@ -202,7 +227,7 @@ static int hyp_trace_pipe_release(struct inode *inode, struct file *file)
 	struct hyp_trace_pipe *pipe = file->private_data;
 
 	mutex_destroy(&pipe->iter.mutex);
-	kfree(pipe);
+	kvfree(pipe);
 	hyp_trace_put_reader();
 	return 0;
 }

@@ -3,9 +3,9 @@
  * trace_pipe_raw: the hypervisor's events by the page, for programs
  *
  * A page is in the format of the host's ring buffer, which the events have at
- * EL2 already. It is copied once, by read() and by splice(); who wants none,
- * maps the ring. What waits, what is refused and with which error is as in the
- * host's trace_pipe_raw.
+ * EL2 already. It is copied once, by splice() and by read() of a whole page; who
+ * wants none, maps the ring. What waits, what is refused and with which error is as in the
+ * host's trace_pipe_raw; only that a read() of several pages has more than one.
  *
  * Locking: hyp_trace_raw.lock keeps apart the readers of one descriptor, and
  * hyp_trace_read_lock() those of a CPU. Nobody waits for events with either;
@@ -18,6 +18,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/pagemap.h>
 #include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -129,16 +130,54 @@ static int hyp_trace_raw_fill(struct hyp_trace_raw *raw, struct file *file, size
 	return 1;
 }
 
+static int hyp_trace_raw_take_user_page(struct hyp_trace_raw *raw, char __user *ubuf)
+{
+	int ret;
+
+	hyp_trace_read_lock(raw->cpu);
+	ret = ring_buffer_reader_copy_to_user(raw->buffer, raw->cpu, ubuf);
+	hyp_trace_read_unlock(raw->cpu);
+
+	return ret;
+}
+
+/* Whole pages, as far as there are: straight from the ring. Returns the bytes taken. */
+static size_t hyp_trace_raw_take_user(struct hyp_trace_raw *raw, char __user *ubuf, size_t cnt)
+{
+	size_t taken = 0;
+	int ret = 0;
+
+	lockdep_assert_held(&raw->lock);
+
+	if (raw->used < PAGE_SIZE)
+		return 0;
+
+	while (!ret && cnt - taken >= PAGE_SIZE && !signal_pending(current)) {
+		ret = hyp_trace_raw_take_user_page(raw, ubuf + taken);
+		if (ret == -EFAULT && !fault_in_writeable(ubuf + taken, PAGE_SIZE))
+			ret = hyp_trace_raw_take_user_page(raw, ubuf + taken);
+		if (!ret)
+			taken += PAGE_SIZE;
+		cond_resched();
+	}
+
+	return taken;
+}
+
 static ssize_t hyp_trace_raw_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct hyp_trace_raw *raw = file->private_data;
-	size_t left;
+	size_t left, taken;
 	int ret;
 
 	if (!cnt)
 		return 0;
 
 	guard(mutex)(&raw->lock);
+
+	taken = hyp_trace_raw_take_user(raw, ubuf, cnt);
+	if (taken)
+		return taken;
 
 	ret = hyp_trace_raw_fill(raw, file, cnt);
 	if (ret <= 0)

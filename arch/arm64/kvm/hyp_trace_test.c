@@ -162,22 +162,51 @@ void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, RING_TEST_MAX_SIZE, 1));
 }
 
-/* Read the next event; what is skipped must be what is told lost. */
-bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
+/* What is skipped must be what is told lost. */
+static void ring_test_seen(struct kunit *test, struct ring_test *t,
+			   struct ring_buffer_event *event, unsigned long lost)
 {
-	struct ring_buffer_event *event;
-	unsigned long lost = 0;
-
-	event = ring_buffer_consume(t->buffer, RING_TEST_CPU, ts, &lost);
-	if (!event)
-		return false;
-
 	t->seen += lost;
 	t->lost += lost;
 	KUNIT_EXPECT_EQ(test, (u32)t->seen, *(u32 *)ring_buffer_event_data(event));
 	if (t->seen < t->max_events)
 		t->events[t->seen].taken = true;
 	t->seen++;
+}
+
+unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
+				 u64 *ts)
+{
+	struct ring_buffer_reader_cursor cursor;
+	struct ring_buffer_event *event;
+	unsigned int i;
+
+	ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
+	for (i = 0; i < nr && (event = ring_buffer_reader_cursor_peek(&cursor)); i++) {
+		KUNIT_EXPECT_PTR_EQ(test, event, ring_buffer_reader_cursor_peek(&cursor));
+		ring_test_seen(test, t, event, cursor.lost);
+		if (ts)
+			*ts = cursor.ts;
+		ring_buffer_reader_cursor_advance(&cursor);
+	}
+	ring_buffer_reader_cursor_finish(&cursor);
+	return i;
+}
+
+/* Read the next event, in one of the two ways. */
+bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
+{
+	struct ring_buffer_event *event;
+	unsigned long lost = 0;
+
+	if (t->seen % 2)
+		return ring_test_read_some(test, t, 1, ts);
+
+	event = ring_buffer_consume(t->buffer, RING_TEST_CPU, ts, &lost);
+	if (!event)
+		return false;
+
+	ring_test_seen(test, t, event, lost);
 	return true;
 }
 
@@ -267,6 +296,30 @@ static void ring_test_formats(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
+/* Few and many at a time, from one page and several, of a ring that now and then is lapped */
+static void ring_test_cursor(struct kunit *test)
+{
+	static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
+	struct ring_test *t = ring_test_make(test, 5);
+	unsigned int i, nr, round;
+	u64 ts;
+
+	ring_test_keep(test, t, 100 * PAGE_SIZE / 16);
+	for (round = 0; round < 100; round++) {
+		nr = round % 8 ? round : PAGE_SIZE / 16;
+		for (i = 0; i < nr; i++)
+			KUNIT_ASSERT_TRUE(test, ring_test_write(t, 4 + (i + round) % 50 * 4,
+								deltas[i % ARRAY_SIZE(deltas)]));
+		if (ring_test_read_some(test, t, round * 7, &ts))
+			KUNIT_EXPECT_EQ(test, t->events[t->seen - 1].ts, ts);
+	}
+	KUNIT_EXPECT_GT(test, t->lost, 0);
+	ring_test_read_some(test, t, UINT_MAX, &ts);
+	KUNIT_EXPECT_EQ(test, t->ts, ts);
+	KUNIT_EXPECT_EQ(test, 0, ring_test_read_some(test, t, UINT_MAX, &ts));
+	ring_test_balance(test, t);
+}
+
 static void ring_test_follow(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, RB_WRITER_MIN_PAGES);
@@ -336,6 +389,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_empty),
 	KUNIT_CASE(ring_test_too_short),
 	KUNIT_CASE(ring_test_formats),
+	KUNIT_CASE(ring_test_cursor),
 	KUNIT_CASE(ring_test_follow),
 	KUNIT_CASE(ring_test_overwrite),
 	KUNIT_CASE(ring_test_reset),

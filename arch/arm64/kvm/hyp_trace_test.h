@@ -67,6 +67,9 @@ void ring_test_keep(struct kunit *test, struct ring_test *t, u64 max_events);
 bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta);
 void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int nr);
 bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts);
+/* Read up to so many with one cursor. Returns how many, and the time of the last one. */
+unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
+				 u64 *ts);
 void ring_test_forget(struct kunit *test, struct ring_test *t);
 void ring_test_balance(struct kunit *test, struct ring_test *t);
 void ring_test_check_stats(struct kunit *test, struct ring_test *t);

@@ -55,11 +55,22 @@ static bool ring_test_touch(struct ring_buffer_event *event)
 static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 {
 	unsigned int i, most = t->desc.nr_pages * PAGE_SIZE / 4;
+	struct ring_buffer_reader_cursor cursor;
 	struct ring_buffer_event *event;
 	unsigned long lost;
 	u64 ts;
 
 	for (i = 0; i < most; i++) {
+		if (i % 64 == 5) {
+			ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
+			while ((event = ring_buffer_reader_cursor_peek(&cursor)) && i++ % 64) {
+				KUNIT_ASSERT_LE(test, ring_buffer_event_length(event),
+						RING_TEST_MAX_SIZE);
+				t->ts += ring_test_touch(event);
+				ring_buffer_reader_cursor_advance(&cursor);
+			}
+			ring_buffer_reader_cursor_finish(&cursor);
+		}
 		event = ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, &lost);
 		if (event) {
 			KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), RING_TEST_MAX_SIZE);

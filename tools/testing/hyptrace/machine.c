@@ -14,7 +14,7 @@
 #define MAX_VALUES	64
 #define MAX_WATCHES	8
 #define MAX_WATCHED	64
-#define MAX_PRIVATE	8
+#define MAX_PRIVATE	16
 #define STACK_SIZE	(256 * 1024)
 
 /* How far back each place is known: by index of its value */

@@ -45,6 +45,14 @@ u64 reader_events(const struct reader *reader)
 	return reader->has_page ? reader_events_from(reader, 0, commit) : 0;
 }
 
+/* ... on the page with @id, which is to be its own. */
+static u64 reader_counted(const struct reader *reader, u32 id)
+{
+	struct ring_buffer_writer_page *page = reader->f->pages[id];
+
+	return page_count((void *)page, smp_load_acquire(&page->commit));	/* (A) */
+}
+
 /*
  * What the meta page tells must be what was asked for; positions grow; and a
  * page is where the one stood that was given for it.
@@ -58,6 +66,10 @@ static int reader_take(struct reader *reader, u32 id)
 	if (READ_ONCE(meta->meta.reader.id) != id || *slot != id)
 		return -EPROTO;
 	if (reader->has_position && position <= reader->position)
+		return -EPROTO;
+
+	if (READ_ONCE(meta->reader_entries) &&
+	    READ_ONCE(meta->reader_entries) != reader_counted(reader, id))
 		return -EPROTO;
 
 	*slot = reader->id;
@@ -169,4 +181,5 @@ void reader_hide(const struct reader *reader)
 	machine_private(&meta->meta.reader.lost_events);
 	machine_private(&meta->meta.reader.id);
 	machine_private(&meta->reader);
+	machine_private(&meta->reader_entries);
 }

@@ -204,6 +204,7 @@ static void test_swap_writers_page(void)
 		expect_shares(&reader, 3, 3 * lap, 3 * lap + 1, 0);
 		CHECK(f.meta->reader == lap && f.meta->tail == lap);
 		CHECK(f.pages[f.meta->meta.reader.id] == f.ring.page);
+		CHECK(!f.meta->reader_entries);
 		expect_no_data(&reader);
 		write_shares(&f, 3, 3 * lap + 1, 2);
 		expect_no_data(&reader);
@@ -244,9 +245,12 @@ static void test_swap_unread(void)
 	reader_init(&reader, &f);
 	write_shares(&f, 3, 0, 12);
 	expect_shares(&reader, 3, 0, 1, 0);
+	CHECK(f.meta->reader_entries == 3);
 	CHECK(!reader_swap(&reader));
 	CHECK(!reader_swap(&reader));
+	CHECK(f.meta->reader_entries == 3);
 	expect_shares(&reader, 3, 6, 12, 0);
+	CHECK(!f.meta->reader_entries);
 	expect_no_data(&reader);
 	CHECK(!f.meta->meta.overrun);
 	fixture_free(&f);

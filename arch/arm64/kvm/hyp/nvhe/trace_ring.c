@@ -397,13 +397,16 @@ static u64 trace_ring_oldest(struct trace_ring *ring, u64 tail)
 	return max3(oldest, ring->head, ring->base);
 }
 
-static void trace_ring_set_reader(struct trace_ring *ring, u64 pos, u32 id, u64 overrun)
+/* @is_complete: by (B) what the writer noted of the page is final, too. */
+static void trace_ring_set_reader(struct trace_ring *ring, u64 pos, u32 id, u64 overrun,
+				  bool is_complete)
 {
 	struct ring_buffer_writer_meta *meta = ring->meta;
 
 	WRITE_ONCE(meta->meta.reader.lost_events, overrun - ring->reader_overrun);
 	WRITE_ONCE(meta->meta.reader.id, id);
 	WRITE_ONCE(meta->reader, pos);
+	WRITE_ONCE(meta->reader_entries, is_complete ? trace_ring_entry(ring, id)->nr_events : 0);
 
 	ring->reader_overrun = overrun;
 	ring->reader_id = id;
@@ -445,7 +448,7 @@ int trace_ring_swap_reader(struct trace_ring *ring)
 		if (!try_cmpxchg(&entry->slot, &old, new))
 			continue;
 
-		trace_ring_set_reader(ring, head, TRACE_SLOT_ID(old), overrun);
+		trace_ring_set_reader(ring, head, TRACE_SLOT_ID(old), overrun, head < tail);
 		return TRACE_SLOT_ID(old);
 	}
 

@@ -17,4 +17,6 @@ typedef __s32 s32;
 typedef __u64 u64;
 typedef __s64 s64;
 
+#define __user
+
 #endif /* __HYPTRACE_LINUX_TYPES_H */
