@@ -18,7 +18,7 @@ run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor
 check: ## run all tests; ends with `N passed, N failed`
 	@$(T)/check
 
-bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max] [SMP=1]
+bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]
 	@$(T)/bench
 
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]

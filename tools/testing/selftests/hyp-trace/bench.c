@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/trace_mmap.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -96,6 +98,24 @@ static void bench_crossings(const char *path, long nr)
 	printf("%ld %llu\n", slow, (unsigned long long)(slow ? sum / slow : 0));
 }
 
+/**
+ * struct source - a file that is read from
+ * @take:	take what there is; false when that is nothing
+ * @fd:		the file
+ * @size:	bytes to read at a time
+ * @pipe:	to splice to, and from
+ * @null:	... and to there
+ * @meta:	the ring's meta page, mapped
+ */
+struct source {
+	bool				(*take)(struct source *source);
+	int				fd;
+	size_t				size;
+	int				pipe[2];
+	int				null;
+	struct trace_buffer_meta	*meta;
+};
+
 static bool is_end(ssize_t bytes)
 {
 	if (bytes < 0 && errno != EAGAIN)
@@ -103,57 +123,110 @@ static bool is_end(ssize_t bytes)
 	return bytes <= 0;
 }
 
-static void read_all(int fd)
+static bool take_read(struct source *source)
 {
-	while (!is_end(read(fd, page, sizeof(page))))
-		;
+	return !is_end(read(source->fd, page, source->size));
 }
 
-static void splice_all(int fd)
+static bool take_splice(struct source *source)
 {
-	int null = open_file("/dev/null", O_WRONLY), ends[2];
-	ssize_t bytes;
+	ssize_t bytes = splice(source->fd, NULL, source->pipe[1], NULL, MAX_PAGE,
+			       SPLICE_F_NONBLOCK);
 
-	if (pipe(ends))
-		err(1, "pipe");
-	while (!is_end(bytes = splice(fd, NULL, ends[1], NULL, MAX_PAGE, SPLICE_F_NONBLOCK)))
-		if (splice(ends[0], NULL, null, NULL, bytes, 0) != bytes)
-			err(1, "splice");
+	if (is_end(bytes))
+		return false;
+	if (splice(source->pipe[0], NULL, source->null, NULL, bytes, 0) != bytes)
+		err(1, "splice");
+	return true;
 }
 
 /* Pages are taken, and not looked at. */
-static void map_all(int fd)
+static bool take_mapped(struct source *source)
+{
+	unsigned int id = source->meta->reader.id;
+	unsigned long read = source->meta->read;
+
+	if (ioctl(source->fd, TRACE_MMAP_IOCTL_GET_READER) < 0)
+		err(1, "TRACE_MMAP_IOCTL_GET_READER");
+	return source->meta->reader.id != id || source->meta->read != read;
+}
+
+static void map_source(struct source *source)
 {
 	size_t size = sysconf(_SC_PAGESIZE);
-	struct trace_buffer_meta *meta = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	unsigned int id;
-	void *data;
 
-	if (meta == MAP_FAILED)
+	source->meta = mmap(NULL, size, PROT_READ, MAP_SHARED, source->fd, 0);
+	if (source->meta == MAP_FAILED)
 		err(1, "mmap");
-	data = mmap(NULL, (size_t)meta->subbuf_size * meta->nr_subbufs, PROT_READ, MAP_SHARED, fd,
-		    meta->meta_page_size);
-	if (data == MAP_FAILED)
+	if (mmap(NULL, (size_t)source->meta->subbuf_size * source->meta->nr_subbufs, PROT_READ,
+		 MAP_SHARED, source->fd, source->meta->meta_page_size) == MAP_FAILED)
 		err(1, "mmap of the pages");
-	do {
-		id = meta->reader.id;
-		if (ioctl(fd, TRACE_MMAP_IOCTL_GET_READER) < 0)
-			err(1, "TRACE_MMAP_IOCTL_GET_READER");
-	} while (meta->reader.id != id);
+}
+
+static void open_source(struct source *source, const char *how, const char *path)
+{
+	*source = (struct source) {
+		.take	= take_read,
+		.fd	= open_file(path, O_RDONLY | O_NONBLOCK),
+		.size	= strcmp(how, "page") ? sizeof(page) : (size_t)sysconf(_SC_PAGESIZE),
+	};
+	if (!strcmp(how, "splice")) {
+		source->take = take_splice;
+		source->null = open_file("/dev/null", O_WRONLY);
+		if (pipe(source->pipe))
+			err(1, "pipe");
+	} else if (!strcmp(how, "mmap")) {
+		source->take = take_mapped;
+		map_source(source);
+	}
+	/* The memory shall be there. */
+	memset(page, 1, sizeof(page));
 }
 
 static void bench_read(const char *how, const char *path)
 {
-	int fd = open_file(path, O_RDONLY | O_NONBLOCK);
-	uint64_t begin = now();
+	struct source source;
+	uint64_t begin;
 
-	if (!strcmp(how, "splice"))
-		splice_all(fd);
-	else if (!strcmp(how, "mmap"))
-		map_all(fd);
-	else
-		read_all(fd);
+	open_source(&source, how, path);
+	begin = now();
+	while (source.take(&source))
+		;
 	printf("%llu\n", (unsigned long long)(now() - begin));
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "CPU %d", cpu);
+}
+
+/* One that writes as fast as it can on CPU 0, and one that reads on CPU 1. */
+static void bench_follow(const char *how, const char *in, const char *out, long nr)
+{
+	struct pollfd waiting;
+	struct source source;
+	pid_t writer;
+
+	open_source(&source, how, in);
+	writer = fork();
+	if (!writer) {
+		pin(0);
+		bench_write(out, nr);
+		exit(0);
+	}
+
+	pin(1);
+	waiting = (struct pollfd){ .fd = source.fd, .events = POLLIN };
+	while (!waitpid(writer, NULL, WNOHANG))
+		if (!source.take(&source))
+			poll(&waiting, 1, 1);
+	while (source.take(&source))
+		;
 }
 
 /* A reader that waits: when is it awake? Then the next event. */
@@ -204,10 +277,13 @@ int main(int argc, char **argv)
 		bench_read(argv[2], argv[3]);
 	else if (argc == 5 && !strcmp(argv[1], "wakeup"))
 		bench_wakeup(argv[2], argv[3], atol(argv[4]));
+	else if (argc == 6 && !strcmp(argv[1], "follow"))
+		bench_follow(argv[2], argv[3], argv[4], atol(argv[5]));
 	else
 		errx(2, "Usage: bench write|crossings FILE COUNT\n"
-			"       bench read raw|splice|mmap|text FILE\n"
+			"       bench read raw|page|splice|mmap|text FILE\n"
 			"       bench wakeup PIPE FILE COUNT\n"
+			"       bench follow HOW PIPE FILE COUNT\n"
 			"Prints ns; of crossings how many, and ns.");
 	return 0;
 }
