@@ -45,7 +45,8 @@ test_sizes() {
 	none "each event once, spliced to a pipe of 2 pages" reads splice_all 16 2
 	is "then there is nothing more" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
 	write_numbers $COUNT
-	is "a larger read has more" "$(raw once "$HYP/$RAW" $((3 * RAW_BYTES + 5)))" $((3 * RAW_BYTES))
+	is "a larger read has more" \
+		"$(raw once "$HYP/$RAW" $((3 * RAW_BYTES + 5)))" $((3 * RAW_BYTES))
 	is "... as far as there are whole pages" \
 		"$(($(raw once "$HYP/$RAW" 10000000) % RAW_BYTES))" 0
 	is "then there is the one being written" "$(raw once "$HYP/$RAW" 10000000)" "$RAW_BYTES"

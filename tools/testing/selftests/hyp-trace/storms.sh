@@ -4,7 +4,7 @@
 # sleeps, while all CPUs write events and somebody reads them. In the end each event
 # is accounted for.
 #
-# HYP_TRACE_STORMS=number	rounds of each storm (as many as there are pairs of CPUs in 8; at least 1)
+# HYP_TRACE_STORMS=number	rounds of each storm (8 by the number of CPUs; at least 1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
