@@ -55,7 +55,7 @@ static bool rb_cursor_copy(struct ring_buffer_reader_cursor *cursor)
 	struct ring_buffer_writer_page *page;
 	struct buffer_page *bpage;
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	lockdep_assert_held(&cpu_buffer->reader_lock);
 
 	if (cursor->commit)
 		rb_cursor_end_page(cursor);
@@ -74,6 +74,19 @@ static bool rb_cursor_copy(struct ring_buffer_reader_cursor *cursor)
 	memcpy(&reader->copy->data[cursor->offset], &page->data[cursor->offset],
 	       cursor->commit - cursor->offset);
 	return true;
+}
+
+static bool rb_cursor_refill(struct ring_buffer_reader_cursor *cursor)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
+	unsigned long flags;
+	bool ret;
+
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
+	ret = rb_cursor_copy(cursor);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+
+	return ret;
 }
 
 /* Look up the next event of the copy, past a time extend. */
@@ -131,7 +144,7 @@ ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor)
 		return cursor->event;
 
 	/* A page of what is no event is not waited for, nor gone past in a loop. */
-	if (rb_cursor_copy(cursor))
+	if (rb_cursor_refill(cursor))
 		rb_cursor_find(cursor);
 	return cursor->event;
 }
@@ -160,7 +173,9 @@ void ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor)
 void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
+	unsigned long flags;
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	rb_cursor_take(cursor);
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 }
