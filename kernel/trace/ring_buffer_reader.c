@@ -148,6 +148,29 @@ static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page 
 	}
 }
 
+/*
+ * Go from @offset, at time @ts, past a time extend to the next event, and to its time.
+ * Returns its length; 0 when there is none.
+ */
+static unsigned int rb_writer_find_event(const struct ring_buffer_writer_page *page,
+					 unsigned int commit, unsigned int *offset, u64 *ts)
+{
+	struct ring_buffer_event *event;
+	unsigned int length;
+
+	while ((length = rb_writer_event_length(page, commit, *offset))) {
+		event = (void *)&page->data[*offset];
+		if (event->type_len != RINGBUF_TYPE_TIME_EXTEND) {
+			*ts += event->time_delta;
+			break;
+		}
+		*ts += rb_event_time_stamp(event);
+		*offset += length;
+	}
+
+	return length;
+}
+
 /* How many events there are from @offset to @commit; goes to their end. */
 static u64 rb_writer_count_events(const struct ring_buffer_writer_page *page, unsigned int commit,
 				  unsigned int *offset)

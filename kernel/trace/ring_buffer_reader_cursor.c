@@ -89,27 +89,21 @@ static bool rb_cursor_refill(struct ring_buffer_reader_cursor *cursor)
 	return ret;
 }
 
-/* Look up the next event of the copy, past a time extend. */
+/* Look up the next event of the copy. What is before it is gone past with it, not before. */
 static bool rb_cursor_find(struct ring_buffer_reader_cursor *cursor)
 {
 	struct ring_buffer_writer_page *copy = cursor->cpu_buffer->reader->copy;
 	unsigned int offset = cursor->offset, length;
-	struct ring_buffer_event *event;
 	u64 ts = cursor->stamp;
 
-	while ((length = rb_writer_event_length(copy, cursor->commit, offset))) {
-		event = (void *)&copy->data[offset];
-		offset += length;
-		if (event->type_len != RINGBUF_TYPE_TIME_EXTEND) {
-			cursor->event = event;
-			cursor->ts = ts + event->time_delta;
-			cursor->next = offset;
-			return true;
-		}
-		ts += rb_event_time_stamp(event);
-	}
+	length = rb_writer_find_event(copy, cursor->commit, &offset, &ts);
+	if (!length)
+		return false;
 
-	return false;
+	cursor->event = (void *)&copy->data[offset];
+	cursor->ts = ts;
+	cursor->next = offset + length;
+	return true;
 }
 
 /**

@@ -212,24 +212,12 @@ static bool rb_iter_next_page(struct ring_buffer_reader_iter *iter)
 	return false;
 }
 
-/* Look up the event at iter->offset, past a time extend. False at the page's end. */
+/* Look up the event at iter->offset. False at the page's end. */
 static bool rb_iter_next_on_page(struct ring_buffer_reader_iter *iter)
 {
-	struct ring_buffer_event *event;
-	unsigned int length;
-
-	while ((length = rb_writer_event_length(iter->page, iter->page->commit, iter->offset))) {
-		event = (void *)&iter->page->data[iter->offset];
-		if (event->type_len != RINGBUF_TYPE_TIME_EXTEND) {
-			iter->ts += event->time_delta;
-			iter->length = length;
-			return true;
-		}
-		iter->ts += rb_event_time_stamp(event);
-		iter->offset += length;
-	}
-
-	return false;
+	iter->length = rb_writer_find_event(iter->page, iter->page->commit, &iter->offset,
+					    &iter->ts);
+	return iter->length;
 }
 
 /**

@@ -167,12 +167,14 @@ static void rb_writer_take(struct ring_buffer_per_cpu *cpu_buffer, const struct 
 	cpu_buffer->read_stamp = taken->stamp;
 }
 
-/* Say on a page that @lost events are missing before its @bytes of events. */
+/* Say on a page that @lost events are missing before its @bytes of events, if any are. */
 static unsigned long rb_page_set_lost(void *data, unsigned int bytes, unsigned long lost)
 {
 	struct ring_buffer_writer_page *page = data;
 	unsigned long commit = bytes | (u32)RB_MISSED_EVENTS;
 
+	if (!lost)
+		return bytes;
 	if (PAGE_SIZE - offsetof(struct ring_buffer_writer_page, data) - bytes < sizeof(lost))
 		return commit;
 
@@ -228,12 +230,10 @@ static int rb_writer_copy_page(struct ring_buffer_per_cpu *cpu_buffer,
 
 	page = (void *)bpage->page;
 	copy->time_stamp = cpu_buffer->read_stamp;
-	copy->commit = taken.bytes;
 	memcpy(copy->data, &page->data[bpage->read], taken.bytes);
 	rb_writer_take(cpu_buffer, &taken);
 
-	if (cpu_buffer->lost_events)
-		copy->commit = rb_page_set_lost(copy, taken.bytes, cpu_buffer->lost_events);
+	copy->commit = rb_page_set_lost(copy, taken.bytes, cpu_buffer->lost_events);
 	cpu_buffer->lost_events = 0;
 
 	return taken.bytes + (copy->commit & RB_MISSED_STORED ? sizeof(unsigned long) : 0);
@@ -281,12 +281,9 @@ int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *dat
 static void rb_writer_finish_page(struct ring_buffer_per_cpu *cpu_buffer, unsigned int bytes)
 {
 	struct ring_buffer_writer_page *page = (void *)cpu_buffer->reader_page->page;
-	unsigned long commit = bytes;
 
 	memset(&page->data[bytes], 0, PAGE_SIZE - sizeof(*page) - bytes);
-	if (cpu_buffer->lost_events)
-		commit = rb_page_set_lost(page, bytes, cpu_buffer->lost_events);
-	WRITE_ONCE(page->commit, commit);
+	WRITE_ONCE(page->commit, rb_page_set_lost(page, bytes, cpu_buffer->lost_events));
 }
 
 /* ring_buffer_reader_copy_to_user(), with the lock. */

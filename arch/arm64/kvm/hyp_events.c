@@ -227,7 +227,7 @@ static int hyp_events_tell(void)
  *
  * Which of them the user enabled is kept.
  *
- * Context: process context.
+ * Context: process context, may sleep; without cpu_hotplug_lock, as hyp_events_start().
  */
 void hyp_events_stop(void)
 {
@@ -239,7 +239,8 @@ void hyp_events_stop(void)
 /**
  * hyp_events_start - turn on the events that the user enabled
  *
- * Context: process context.
+ * Context: process context, may sleep; without cpu_hotplug_lock, which stop_machine()
+ * takes.
  * Return: 0, or what EL2 refused with; then all are off.
  */
 int hyp_events_start(void)

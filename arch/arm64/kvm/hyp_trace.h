@@ -92,6 +92,12 @@ int hyp_trace_create_files(struct dentry *dir, const struct hyp_trace_file *file
 int hyp_trace_open(struct inode *inode, struct file *file);
 int hyp_trace_file_cpu(struct inode *inode);
 
+/* Has the file of @file_cpu, or of all CPUs, the events of @cpu? */
+static inline bool hyp_trace_file_has_cpu(int file_cpu, int cpu)
+{
+	return file_cpu == RING_BUFFER_ALL_CPUS || file_cpu == cpu;
+}
+
 /* hyp_trace_read.c: what those who consume events share */
 extern const struct file_operations hyp_trace_percent_fops;
 

@@ -38,11 +38,6 @@ static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
 	return !hyp_trace_is_on() && pipe->iter.pos;
 }
 
-static bool hyp_trace_pipe_has_cpu(struct hyp_trace_pipe *pipe, int cpu)
-{
-	return pipe->iter.cpu_file == RING_BUFFER_ALL_CPUS || pipe->iter.cpu_file == cpu;
-}
-
 /* The cursor at the earliest event; NULL if there is none. */
 static struct ring_buffer_reader_cursor *hyp_trace_pipe_first(struct hyp_trace_pipe *pipe)
 {
@@ -109,21 +104,21 @@ static void hyp_trace_pipe_print(struct hyp_trace_pipe *pipe, size_t cnt)
 
 static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
 {
-	int cpu;
+	int cpu, file_cpu = pipe->iter.cpu_file;
 
-	hyp_trace_read_lock(pipe->iter.cpu_file);
+	hyp_trace_read_lock(file_cpu);
 
 	for_each_possible_cpu(cpu)
-		if (hyp_trace_pipe_has_cpu(pipe, cpu))
+		if (hyp_trace_file_has_cpu(file_cpu, cpu))
 			ring_buffer_reader_cursor_start(&pipe->cursors[cpu], pipe->buffer, cpu);
 
 	hyp_trace_pipe_print(pipe, cnt);
 
 	for_each_possible_cpu(cpu)
-		if (hyp_trace_pipe_has_cpu(pipe, cpu))
+		if (hyp_trace_file_has_cpu(file_cpu, cpu))
 			ring_buffer_reader_cursor_finish(&pipe->cursors[cpu]);
 
-	hyp_trace_read_unlock(pipe->iter.cpu_file);
+	hyp_trace_read_unlock(file_cpu);
 }
 
 static bool hyp_trace_pipe_wait_cond(void *data)

@@ -33,11 +33,6 @@ struct hyp_trace_show {
 	struct ring_buffer_reader_iter	*cpus[];
 };
 
-static bool hyp_trace_show_has_cpu(struct hyp_trace_show *show, int cpu)
-{
-	return show->iter.cpu_file == RING_BUFFER_ALL_CPUS || show->iter.cpu_file == cpu;
-}
-
 static void hyp_trace_show_stop(struct hyp_trace_show *show)
 {
 	int cpu;
@@ -61,7 +56,7 @@ static int hyp_trace_show_start(struct hyp_trace_show *show)
 		return 0;
 
 	for_each_possible_cpu(cpu) {
-		if (!hyp_trace_show_has_cpu(show, cpu))
+		if (!hyp_trace_file_has_cpu(show->iter.cpu_file, cpu))
 			continue;
 
 		show->cpus[cpu] = ring_buffer_reader_iter_start(show->buffer, cpu);

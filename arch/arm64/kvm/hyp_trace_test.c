@@ -274,10 +274,12 @@ static void ring_test_too_short(struct kunit *test)
 	t->desc.nr_pages++;
 }
 
+/* Each is told in another way, or is at the edge of it. */
+static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
+
 /* Each length that the format tells in another way, and each time delta. */
 static void ring_test_formats(struct kunit *test)
 {
-	static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
 	struct ring_test *t = ring_test_make(test, 4);
 	struct ring_buffer_event *event;
 	unsigned int size, i;
@@ -299,7 +301,6 @@ static void ring_test_formats(struct kunit *test)
 /* Few and many at a time, from one page and several, of a ring that now and then is lapped */
 static void ring_test_cursor(struct kunit *test)
 {
-	static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
 	struct ring_test *t = ring_test_make(test, 5);
 	unsigned int i, nr, round;
 	u64 ts;

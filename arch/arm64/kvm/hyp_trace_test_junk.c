@@ -51,30 +51,41 @@ static bool ring_test_touch(struct ring_buffer_event *event)
 	return memchr_inv(ring_buffer_event_data(event), 0, ring_buffer_event_length(event));
 }
 
+static void ring_test_check_junk(struct kunit *test, struct ring_test *t,
+				 struct ring_buffer_event *event)
+{
+	KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), RING_TEST_MAX_SIZE);
+	t->ts += ring_test_touch(event);
+}
+
+/* Go past up to @nr events with a cursor. */
+static void ring_test_pass_junk(struct kunit *test, struct ring_test *t, unsigned int nr)
+{
+	struct ring_buffer_reader_cursor cursor;
+	struct ring_buffer_event *event;
+
+	ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
+	while (nr-- && (event = ring_buffer_reader_cursor_peek(&cursor))) {
+		ring_test_check_junk(test, t, event);
+		ring_buffer_reader_cursor_advance(&cursor);
+	}
+	ring_buffer_reader_cursor_finish(&cursor);
+}
+
 /* Consume what there is; of each page no more than fits there. */
 static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 {
 	unsigned int i, most = t->desc.nr_pages * PAGE_SIZE / 4;
-	struct ring_buffer_reader_cursor cursor;
 	struct ring_buffer_event *event;
 	unsigned long lost;
 	u64 ts;
 
 	for (i = 0; i < most; i++) {
-		if (i % 64 == 5) {
-			ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
-			while ((event = ring_buffer_reader_cursor_peek(&cursor)) && i++ % 64) {
-				KUNIT_ASSERT_LE(test, ring_buffer_event_length(event),
-						RING_TEST_MAX_SIZE);
-				t->ts += ring_test_touch(event);
-				ring_buffer_reader_cursor_advance(&cursor);
-			}
-			ring_buffer_reader_cursor_finish(&cursor);
-		}
+		if (i % 64 == 5)
+			ring_test_pass_junk(test, t, 64);
 		event = ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, &lost);
 		if (event) {
-			KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), RING_TEST_MAX_SIZE);
-			t->ts += ring_test_touch(event);
+			ring_test_check_junk(test, t, event);
 		} else if (i % 8) {
 			/* It goes on behind a page that was none. */
 			continue;
