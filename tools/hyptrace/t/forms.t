@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The kselftest in each form that KVM takes, and on one, two and six CPUs: the
+# The kselftest in each form that KVM takes, and on one, two, four and six CPUs: the
 # results of its tests as ours. CONFIG=debug boots the debug kernel, in fewer of
 # these; CONFIG=16k and 64k those with larger pages; CONFIG=kcsan one that looks for
 # data races, with the tests that do several things at once.
@@ -76,47 +76,43 @@ tests_for() {
 	esac
 }
 
-# boot DIR MODE CPU SMP: the KTAP, what else is said and the status go to DIR.
+# boot MODE CPU SMP: the KTAP, what else is said and the status go to a directory.
 boot() {
-	mkdir "$1"
-	cp -R "$BUILD/selftest" "$1/files"
+	dir=$tmp/$1-$2-$3
+	mkdir "$dir"
+	cp -R "$BUILD/selftest" "$dir/files"
 	# The soak in earnest is t/soak.t.
-	echo "export KVM_MODE=$2 tests='$(tests_for "$2" "$4")' HYP_TRACE_SOAK=3 HYP_TRACE_SOAK_LOADS=16" \
-		>"$1/files/form"
-	"$TOOLS/vm" "MODE=$2" "CPU=$3" "SMP=$4" SCRIPT="$tmp/script" FILES="$1/files" \
-		>"$1/ktap" 2>"$1/err" && echo 0 >"$1/status" || echo $? >"$1/status"
+	echo "export KVM_MODE=$1 tests='$(tests_for "$1" "$3")' HYP_TRACE_SOAK=3 HYP_TRACE_SOAK_LOADS=16" \
+		>"$dir/files/form"
+	"$TOOLS/vm" "MODE=$1" "CPU=$2" "SMP=$3" SCRIPT="$tmp/script" FILES="$dir/files" \
+		>"$dir/ktap" 2>"$dir/err" </dev/null && echo 0 >"$dir/status" || echo $? >"$dir/status"
 }
 
-# report DIR MODE CPU SMP
+# report MODE CPU SMP: what boot left.
 report() {
-	name="$2 $3, $4 CPU$([ "$4" = 1 ] || echo s)"
-	sed 's/^/# /' "$1/err"
-	awk -v form="$name" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$1/ktap" \
-		>"$1/tap" || failed=1
-	cat "$1/tap"
-	count=$((count + 1 + $(grep -cE '^(not )?ok ' "$1/tap")))
-	if [ "$(cat "$1/status")" = 0 ]; then
+	dir=$tmp/$1-$2-$3
+	name="$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)"
+	sed 's/^/# /' "$dir/err"
+	awk -v form="$name" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$dir/ktap" \
+		>"$dir/tap" || failed=1
+	cat "$dir/tap"
+	count=$((count + 1 + $(grep -cE '^(not )?ok ' "$dir/tap")))
+	if [ "$(cat "$dir/status")" = 0 ]; then
 		echo "ok $count - $name: the VM ends well"
 	else
-		echo "not ok $count - $name: the VM ends with status $(cat "$1/status")"
+		echo "not ok $count - $name: the VM ends with status $(cat "$dir/status")"
 		failed=1
 	fi
-}
-
-dir_of() {
-	echo "$tmp/$1-$2-$3"
 }
 
 "$TOOLS/selftest"
 forms >"$tmp/forms"
 while read -r mode cpu smp mode2 cpu2 smp2; do
-	if [ -n "$mode2" ]; then
-		boot "$(dir_of "$mode2" "$cpu2" "$smp2")" "$mode2" "$cpu2" "$smp2" </dev/null &
-	fi
-	boot "$(dir_of "$mode" "$cpu" "$smp")" "$mode" "$cpu" "$smp" </dev/null
+	[ -z "$mode2" ] || boot "$mode2" "$cpu2" "$smp2" &
+	boot "$mode" "$cpu" "$smp"
 	wait
-	report "$(dir_of "$mode" "$cpu" "$smp")" "$mode" "$cpu" "$smp"
-	[ -z "$mode2" ] || report "$(dir_of "$mode2" "$cpu2" "$smp2")" "$mode2" "$cpu2" "$smp2"
+	report "$mode" "$cpu" "$smp"
+	[ -z "$mode2" ] || report "$mode2" "$cpu2" "$smp2"
 done <"$tmp/forms"
 echo "1..$count"
 exit "$failed"

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	pin(parse_number(argv[2]));
 	from = parse_number(argv[3]);
 	count = parse_number(argv[4]);
-	burst = argc > 5 ? parse_number(argv[5]) : count;
+	burst = argc > 5 ? parse_number(argv[5]) : 0;
 	fd = open(argv[1], O_WRONLY);
 	if (fd < 0)
 		err(1, "%s", argv[1]);

@@ -52,13 +52,10 @@ static void note_page(const struct raw_page *page)
 
 	for (at = 0; at < size; at += event_size((const uint32_t *)(page->data + at))) {
 		const uint32_t *event = (const uint32_t *)(page->data + at);
-		unsigned int type = event[0] & 31;
 
-		time += event[0] >> 5;
-		if (type == TIME_EXTEND)
-			time += (uint64_t)event[1] << 27;
-		else
-			note_event(time, (const void *)(event + (type ? 1 : 2)));
+		time = event_time(event, time);
+		if (event_data(event))
+			note_event(time, event_data(event));
 	}
 }
 

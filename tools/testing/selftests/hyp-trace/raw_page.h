@@ -116,6 +116,27 @@ static inline unsigned int event_size(const uint32_t *event)
 	}
 }
 
+/* How much later an event is; of a time stamp, when it is. */
+static inline uint64_t event_time(const uint32_t *event, uint64_t time)
+{
+	switch (event[0] & 31) {
+	case TIME_STAMP:
+		return (uint64_t)event[1] << 27 | event[0] >> 5;
+	case TIME_EXTEND:
+		return time + ((uint64_t)event[1] << 27 | event[0] >> 5);
+	default:
+		return time + (event[0] >> 5);
+	}
+}
+
+/* What an event has after its header; NULL of what tells but the time. */
+static inline const unsigned char *event_data(const uint32_t *event)
+{
+	unsigned int type = event[0] & 31;
+
+	return type < PADDING ? (const void *)(event + (type ? 1 : 2)) : NULL;
+}
+
 /*
  * The page's events from @pos to @end; what is before that only for its times. A page
  * that is mapped may have more by now, which comes next time.
@@ -133,16 +154,10 @@ static inline void print_page(const char *path, const struct raw_page *page, uns
 		print_lost(cpu, page);
 	for (at = 0; at < size; at += event_size((const uint32_t *)(page->data + at))) {
 		const uint32_t *event = (const uint32_t *)(page->data + at);
-		unsigned int type = event[0] & 31;
 
-		if (type == TIME_STAMP)
-			time = (uint64_t)event[1] << 27 | event[0] >> 5;
-		else if (type == TIME_EXTEND)
-			time += (uint64_t)event[1] << 27 | event[0] >> 5;
-		else if (type != PADDING || event[0] >> 5)
-			time += event[0] >> 5;
-		if (type < PADDING && at >= pos && at < end)
-			print_event(cpu, time, (const void *)(event + (type ? 1 : 2)), path);
+		time = event_time(event, time);
+		if (event_data(event) && at >= pos && at < end)
+			print_event(cpu, time, event_data(event), path);
 	}
 	if (at != size)
 		errx(1, "%s: events of %u bytes in a page of %u", path, at, size);
