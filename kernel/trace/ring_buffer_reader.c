@@ -152,8 +152,9 @@ static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page 
  * Go from @offset, at time @ts, past a time extend to the next event, and to its time.
  * Returns its length; 0 when there is none.
  */
-static unsigned int rb_writer_find_event(const struct ring_buffer_writer_page *page,
-					 unsigned int commit, unsigned int *offset, u64 *ts)
+static __always_inline unsigned int
+rb_writer_find_event(const struct ring_buffer_writer_page *page, unsigned int commit,
+		     unsigned int *offset, u64 *ts)
 {
 	struct ring_buffer_event *event;
 	unsigned int length;
