@@ -49,9 +49,10 @@ $3 ~ /^hyp_(enter|exit):$/ {
 
 # The host's are in a buffer of their own: those of KVM, with a group, and unknown.
 $3 !~ /^(kvm_[a-z_]*|.*\/.*|[0-9]+):$/ {
-	if ($2 < newest[cpu])
+	time = $2 + 0
+	if (time < newest[cpu])
 		tell()
-	newest[cpu] = $2
+	newest[cpu] = time
 	events[cpu]++
 }
 

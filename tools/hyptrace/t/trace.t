@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The programs that judge traces in the kselftest: trace.awk and clock.awk find
-# what is wrong with a trace, and nothing in one that is right.
+# The programs that judge traces: trace.awk and clock.awk of the kselftest, and
+# perfetto-judge.awk, find what is wrong with a trace, and nothing in one that is
+# right.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -100,5 +101,29 @@ ok "EL2 is as early as the run before" clock 's/1.000022: hyp/1.000008: hyp/' 1
 ok "EL2 is left before it was entered" clock 's/1.000007: hyp/1.000001: hyp/' 1
 ok "a run that the trace has not" clock '/1.00002[2345]: hyp/d' 2
 ok "no runs at all" clock 's/reason=guest/reason=host/; s/kvm_e/kvm_f/' 1
+
+# recorded FAULTY LINE...: by Perfetto, as perfetto.awk prints it.
+recorded() {
+	want=$1
+	shift
+	got=$(printf '%s\n' "$@" | awk -f "$TOOLS/clients/perfetto-judge.awk" |
+		sed -n 's/^wrong \([0-9]*\):.*/\1/p' | xargs)
+	[ "$got" = "$want" ] || {
+		echo "found '$got', not '$want'"
+		return 1
+	}
+}
+
+e9='[000] 9.999999: hyp_enter:'
+x10='[000] 10.000001: hyp_exit:'
+e11='[000] 11.000001: hyp_enter:'
+x11='[000] 11.000001: hyp_exit:'
+ok "recorded: a sound trace, past ten seconds" recorded "" "$e9" "$x10" "$e11"
+ok "recorded: time goes backwards" recorded 2 "$x10" "$e9"
+ok "recorded: what comes again and again at the end" recorded "" "$e9" "$x10" "$x11" "$x11"
+ok "recorded: what comes again, and the other then" recorded 3 "$e9" "$x10" "$x11" "$e11"
+ok "recorded: after a loss anything may come" recorded "" "$e9" "$x10" \
+	'CPU:0 [LOST EVENTS]' "$x11"
+ok "recorded: an error" recorded 1 '# error 7'
 
 plan
