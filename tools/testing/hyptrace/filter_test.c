@@ -66,8 +66,8 @@ static struct leaf random_leaf(void)
 	void *record = new_record();
 
 	leaf.offset = random_below(&random_state, RECORD_SIZE / leaf.size) * leaf.size;
-	leaf.op = HYP_FILTER_EQ + random_below(&random_state, 6);
-	leaf.not = leaf.op == HYP_FILTER_EQ && random_next(&random_state) & 1;
+	leaf.op = 1 + random_below(&random_state, HYP_FILTER_OPS);
+	leaf.not = random_next(&random_state) & 1;
 	leaf.is_signed = random_next(&random_state) & 1;
 	leaf.val = field_value(record, leaf.offset, leaf.size, leaf.is_signed);
 	free(record);
@@ -79,20 +79,12 @@ static bool leaf_holds(const struct leaf *leaf, const u8 *record)
 	__int128 field = field_value(record, leaf->offset, leaf->size, leaf->is_signed);
 	__int128 val = leaf->is_signed ? (__int128)(s64)leaf->val : (__int128)leaf->val;
 
-	switch (leaf->op) {
-	case HYP_FILTER_EQ:
-		return (field == val) != leaf->not;
-	case HYP_FILTER_LE:
-		return field <= val;
-	case HYP_FILTER_LT:
-		return field < val;
-	case HYP_FILTER_GE:
-		return field >= val;
-	case HYP_FILTER_GT:
-		return field > val;
-	default:
-		return (u64)field & (u64)val;
-	}
+	bool holds = (leaf->op & HYP_FILTER_LT && field < val) ||
+		     (leaf->op & HYP_FILTER_EQ && field == val) ||
+		     (leaf->op & HYP_FILTER_GT && field > val) ||
+		     (leaf->op & HYP_FILTER_AND && (u64)field & (u64)val);
+
+	return holds != leaf->not;
 }
 
 static u64 leaf_pred(const struct leaf *leaf, bool when, unsigned int target)
@@ -240,7 +232,8 @@ static void test_refused_preds(void)
 		{ RECORD_SIZE, 8, HYP_FILTER_EQ, 0, 1 },
 		{ 65528, 8, HYP_FILTER_EQ, 0, 1 },
 		{ 8, 8, 0, 0, 1 },
-		{ 8, 8, HYP_FILTER_AND + 1, 0, 1 },
+		{ 8, 8, HYP_FILTER_OPS + 1, 0, 1 },
+		{ 8, 8, 0x80 | HYP_FILTER_EQ, 0, 1 },
 		{ 8, 8, HYP_FILTER_EQ, 0, 0 },
 		{ 8, 8, HYP_FILTER_EQ, 0, HYP_FILTER_MAX_PREDS + 2 },
 		{ 8, 8, HYP_FILTER_EQ, 1, 2 },
@@ -317,7 +310,7 @@ static void random_word(struct hyp_filter *filter, unsigned int *index)
 	if (random_below(&random_state, 8))
 		pred = hyp_pred(random_below(&random_state, 40),
 				1 << random_below(&random_state, 5), pred & 1,
-				random_below(&random_state, 8), pred & 2, pred & 4,
+				random_below(&random_state, HYP_FILTER_OPS + 2), pred & 2, pred & 4,
 				random_below(&random_state, 40));
 	if (!hyp_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
 		++*index;

@@ -16,14 +16,14 @@
 /* Predicates in a program */
 #define HYP_FILTER_MAX_PREDS	32
 
-enum hyp_filter_op {
-	HYP_FILTER_EQ = 1,
-	HYP_FILTER_LE,
-	HYP_FILTER_LT,
-	HYP_FILTER_GE,
-	HYP_FILTER_GT,
-	HYP_FILTER_AND,
-};
+/* What a field may be to the operand; of an operation, all that make it true */
+#define HYP_FILTER_LT		1
+#define HYP_FILTER_EQ		2
+#define HYP_FILTER_GT		4
+#define HYP_FILTER_AND		8	/* they have bits in common */
+#define HYP_FILTER_LE		(HYP_FILTER_LT | HYP_FILTER_EQ)
+#define HYP_FILTER_GE		(HYP_FILTER_GT | HYP_FILTER_EQ)
+#define HYP_FILTER_OPS		0xf
 
 /*
  * All of a predicate but its operand in one word, so that it is always read as
@@ -31,7 +31,7 @@ enum hyp_filter_op {
  */
 #define HYP_PRED_OFFSET		0	/* in the record, 16 bits, bytes */
 #define HYP_PRED_SIZE		16	/* 8 bits, bytes: 1, 2, 4 or 8 */
-#define HYP_PRED_OP		24	/* 8 bits, enum hyp_filter_op */
+#define HYP_PRED_OP		24	/* 8 bits, HYP_FILTER_LT... */
 #define HYP_PRED_TARGET		32	/* 8 bits */
 #define HYP_PRED_WHEN		40	/* 1 bit: the outcome that branches */
 #define HYP_PRED_NOT		41	/* 1 bit: the outcome is inverted */

@@ -45,7 +45,7 @@ static inline u64 shim_seen(const void *addr, u64 latest, int order)
 	typeof(p) __p = (p);						\
 									\
 	shim_step(__p);							\
-	(typeof(*__p))shim_seen(__p, __atomic_load_n(__p, __ATOMIC_##order), \
+	(typeof(*__p))shim_seen(__p, (u64)__atomic_load_n(__p, __ATOMIC_##order), \
 				__ATOMIC_##order);			\
 })
 
@@ -55,7 +55,8 @@ static inline u64 shim_seen(const void *addr, u64 latest, int order)
 									\
 	shim_step(__p);							\
 	if (shim && shim->store)					\
-		shim->store(__p, *__p, __value, __ATOMIC_##order);	\
+		shim->store(__p, (u64)*__p, (u64)__value,		\
+			    __ATOMIC_##order);				\
 	__atomic_store_n(__p, __value, __ATOMIC_##order);		\
 })
 

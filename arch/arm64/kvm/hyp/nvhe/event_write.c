@@ -20,6 +20,26 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
+/* A record goes to the ring: at once, if it has room there and is of common size. */
+static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
+{
+	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
+	struct trace_ring_event event;
+	void *entry;
+
+	if (size <= RB_WRITER_MAX_SHORT && trace_ring_open(&cpu->ring, size, ts, &event)) {
+		memcpy(event.data, record, size);
+		return trace_ring_close(&cpu->ring, &event);
+	}
+
+	entry = trace_ring_reserve(&cpu->ring, size, ts);
+	if (!entry)
+		return;
+
+	memcpy(entry, record, size);
+	trace_ring_commit(&cpu->ring);
+}
+
 /**
  * hyp_event_write - write an event, the long way
  * @nr:		its place in the catalogue
@@ -32,8 +52,6 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
-	u64 count = hyp_clock_count();
-	void *entry;
 
 	if (!(state & HYP_EVENT_ID) || !cpu->on)
 		return;
@@ -44,15 +62,10 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		.type	= state,
 		.pid	= hyp_trace_cpu_pid(cpu),
 	};
-	if (state & HYP_EVENT_FILTERED && !hyp_event_passes(nr, record))
+	if (state & HYP_EVENT_FILTERED && !hyp_filter_match(&hyp_event_filters[nr], record))
 		return;
 
-	entry = trace_ring_reserve(&cpu->ring, size, hyp_clock_ns(&cpu->clock, count));
-	if (!entry)
-		return;
-
-	memcpy(entry, record, size);
-	trace_ring_commit(&cpu->ring);
+	hyp_event_put(cpu, record, size);
 }
 
 /* The short way to begin. False if it is not for this event. */
@@ -86,7 +99,7 @@ static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigne
 	struct {
 		struct hyp_event_header header;
 		u64 fields[3];
-	} record;
+	} record __uninitialized;	/* all that is handed on comes now */
 
 	memcpy(record.fields, fields, size);
 	hyp_event_write(nr, &record.header, sizeof(record.header) + size);

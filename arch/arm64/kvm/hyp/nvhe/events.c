@@ -26,7 +26,7 @@
 
 u32 hyp_event_states[NR_HYP_EVENTS];
 
-static struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 static DEFINE_HYP_SPINLOCK(hyp_events_lock);
 
 /* How large a record is, without what is behind its structure. */
@@ -146,16 +146,4 @@ bool hyp_hcall_returns(unsigned int id)
 	default:
 		return true;
 	}
-}
-
-/**
- * hyp_event_passes - does a record pass its event's filter?
- * @nr:		the event's place in the catalogue
- * @record:	the record
- *
- * Return: true if so, or if the event has no filter.
- */
-bool hyp_event_passes(unsigned long nr, const void *record)
-{
-	return hyp_filter_match(&hyp_event_filters[nr], record);
 }

@@ -17,8 +17,8 @@
  * host that changes a filter twice while a CPU is in it may see an event pass
  * that neither wanted.
  *
- * Ordering: @nr, @preds and @vals are stored before @active and @on are, with
- * release, and loaded after these, with acquire.
+ * Ordering: @nr, @preds and @vals are stored before @prog is, with release; they are
+ * loaded after it, by the address that it gives.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -27,10 +27,10 @@
 
 #include <nvhe/filter.h>
 
-/* The program that is not in use */
+/* A program that is not in use */
 static struct hyp_filter_prog *hyp_filter_next(struct hyp_filter *filter)
 {
-	return &filter->progs[!filter->active];
+	return &filter->progs[filter->prog == &filter->progs[0]];
 }
 
 static bool hyp_pred_field_is_valid(u64 pred, unsigned int size)
@@ -46,7 +46,7 @@ static bool hyp_pred_is_valid(u64 pred, unsigned int index, unsigned int size)
 {
 	unsigned int op = hyp_pred_op(pred), target = hyp_pred_target(pred);
 
-	return !(pred >> HYP_PRED_BITS) && op >= HYP_FILTER_EQ && op <= HYP_FILTER_AND &&
+	return !(pred >> HYP_PRED_BITS) && op && !(op & ~HYP_FILTER_OPS) &&
 	       target > index && target <= HYP_FILTER_MAX_PREDS + 1 &&
 	       hyp_pred_field_is_valid(pred, size);
 }
@@ -99,22 +99,18 @@ static bool hyp_filter_prog_is_valid(const struct hyp_filter_prog *prog, u64 nr)
  */
 int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 {
-	if (!nr) {
-		WRITE_ONCE(filter->on, false);
-		return 0;
-	}
+	struct hyp_filter_prog *next = nr ? hyp_filter_next(filter) : NULL;
 
-	if (!hyp_filter_prog_is_valid(hyp_filter_next(filter), nr))
+	if (next && !hyp_filter_prog_is_valid(next, nr))
 		return -EINVAL;
 
-	smp_store_release(&filter->active, !filter->active);	/* after the program */
-	smp_store_release(&filter->on, true);			/* ... and that */
+	smp_store_release(&filter->prog, next);	/* after the program */
 	WRITE_ONCE(hyp_filter_next(filter)->nr, 0);
 	return 0;
 }
 
 /* A field of the record, extended to 64 bits. */
-static u64 hyp_filter_load(u64 pred, const void *record)
+static __always_inline u64 hyp_filter_load(u64 pred, const void *record)
 {
 	const void *field = record + hyp_pred_offset(pred);
 	bool is_signed = hyp_pred_is_signed(pred);
@@ -131,24 +127,16 @@ static u64 hyp_filter_load(u64 pred, const void *record)
 	}
 }
 
-static bool hyp_filter_compare(u64 pred, u64 field, u64 val)
+static __always_inline bool hyp_filter_compare(u64 pred, u64 field, u64 val)
 {
 	bool less = hyp_pred_is_signed(pred) ? (s64)field < (s64)val : field < val;
+	unsigned int is = less ? HYP_FILTER_LT : HYP_FILTER_GT;
 
-	switch (hyp_pred_op(pred)) {
-	case HYP_FILTER_LE:
-		return less || field == val;
-	case HYP_FILTER_LT:
-		return less;
-	case HYP_FILTER_GE:
-		return !less;
-	case HYP_FILTER_GT:
-		return !less && field != val;
-	case HYP_FILTER_AND:
-		return field & val;
-	default:
-		return field == val;
-	}
+	if (field == val)
+		is = HYP_FILTER_EQ;
+	if (field & val)
+		is |= HYP_FILTER_AND;
+	return hyp_pred_op(pred) & is;
 }
 
 /**
@@ -160,13 +148,12 @@ static bool hyp_filter_compare(u64 pred, u64 field, u64 val)
  */
 bool hyp_filter_match(struct hyp_filter *filter, const void *record)
 {
-	const struct hyp_filter_prog *prog;
+	const struct hyp_filter_prog *prog = READ_ONCE(filter->prog);	/* before what it has */
 	unsigned int i, nr;
 
-	if (!smp_load_acquire(&filter->on))			/* before which one */
+	if (!prog)
 		return true;
 
-	prog = &filter->progs[smp_load_acquire(&filter->active)];	/* ... and that */
 	nr = READ_ONCE(prog->nr);
 
 	for (i = 0; i < nr;) {

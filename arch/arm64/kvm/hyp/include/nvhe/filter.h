@@ -22,13 +22,11 @@ struct hyp_filter_prog {
 /**
  * struct hyp_filter - the filter of an event
  * @progs:	the program in use, and the one being handed over
- * @active:	which of them is in use
- * @on:		there is one
+ * @prog:	the one in use, if any
  */
 struct hyp_filter {
 	struct hyp_filter_prog	progs[2];
-	unsigned int		active;
-	bool			on;
+	struct hyp_filter_prog	*prog;
 };
 
 int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 pred, u64 val, unsigned int size);

@@ -16,6 +16,7 @@
 #include <asm/kvm_hypevents_defs.h>
 
 #include <nvhe/event_site.h>
+#include <nvhe/filter.h>
 #include <nvhe/printk.h>
 
 #ifdef CONFIG_KVM_HYP_TRACING
@@ -45,7 +46,8 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c */
 bool hyp_hcall_returns(unsigned int id);
-bool hyp_event_passes(unsigned long nr, const void *record);
+
+extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 
 /* event_write.c */
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);
