@@ -7,8 +7,7 @@
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
 
-CATALOGUE=arch/arm64/include/asm/kvm_hypevents.h
-CALLER=arch/arm64/kvm/hyp/nvhe/trace_hcall.c
+long=$(printf '0123456789%.0s' $(seq 14))
 
 cat >"$tmp/entry" <<'END'
 HYP_EVENT(added,
@@ -34,42 +33,17 @@ HYP_EVENT(added,
 		  __get_str(again))
 )
 END
-cat >"$tmp/call" <<'END'
-	trace_added(id, id == 3 ? NULL_TEXT : id & 1 ? "odd" : LONG_TEXT,
+cat >"$tmp/call" <<END
+	trace_added(id, id == 3 ? "" : id & 1 ? "odd" : "$long",
 		    (unsigned long[]){ id << 60 | 5, id & 63 });
 END
-long=$(printf '0123456789%.0s' $(seq 14))
-
-# The tree with the event, built beside the default kernel, of which it takes what
-# the event does not concern. The tree is then as it was, to the date.
-put_back() {
-	for file in $CATALOGUE $CALLER; do
-		[ ! -e "$tmp/${file##*/}" ] || cp -p "$tmp/${file##*/}" "$BUILD/tree/$file"
-	done
-	rm -rf "$tmp" "$BUILD/kernel-event"
-}
-
-build() {
-	rm -rf "$BUILD/kernel-event"
-	cp -a "$BUILD/kernel-default" "$BUILD/kernel-event" || return
-	trap put_back EXIT
-	for file in $CATALOGUE $CALLER; do
-		cp -p "$BUILD/tree/$file" "$tmp" || return
-	done
-	sed -i "/^#undef HYP_EVENT\$/{
-		r $tmp/entry
-		N
-	}" "$BUILD/tree/$CATALOGUE"
-	sed -i -e "/^	trace_selftest(id);\$/r $tmp/call" "$BUILD/tree/$CALLER"
-	sed -i -e "s/NULL_TEXT/\"\"/; s/LONG_TEXT/\"$long\"/" "$BUILD/tree/$CALLER"
-	"$TOOLS/kernel" CONFIG=event TARGETS=Image
-}
+trap 'rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 
 run() {
 	"$TOOLS/vm" CONFIG=event SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" TIMEOUT=120 >"$tmp/ktap"
 }
 
-ok "a kernel with one more event" build
+ok "a kernel with one more event" "$TOOLS/event-kernel" "$tmp/entry" "$tmp/call"
 if ! "$TOOLS/clients/trace-cmd-files" bookworm "$tmp/files" 2>"$tmp/err"; then
 	"$TOOLS/selftest"
 	mkdir -p "$tmp/files"

@@ -47,9 +47,14 @@ static int open_file(const char *path, int flags)
 	return fd;
 }
 
+/* What is written, "1" if nothing else is asked for */
+static const char *line = "1";
+
 static void write_one(int fd)
 {
-	if (write(fd, "1\n", 2) != 2)
+	ssize_t len = strlen(line);
+
+	if (write(fd, line, len) != len)
 		err(1, "write");
 }
 
@@ -269,7 +274,9 @@ static void bench_wakeup(const char *pipe_path, const char *path, long nr)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "write"))
+	if (argc == 5 && !strcmp(argv[1], "write"))
+		line = argv[4];
+	if (argc >= 4 && argc <= 5 && !strcmp(argv[1], "write"))
 		bench_write(argv[2], atol(argv[3]));
 	else if (argc == 4 && !strcmp(argv[1], "crossings"))
 		bench_crossings(argv[2], atol(argv[3]));
@@ -280,7 +287,8 @@ int main(int argc, char **argv)
 	else if (argc == 6 && !strcmp(argv[1], "follow"))
 		bench_follow(argv[2], argv[3], argv[4], atol(argv[5]));
 	else
-		errx(2, "Usage: bench write|crossings FILE COUNT\n"
+		errx(2, "Usage: bench write FILE COUNT [LINE]\n"
+			"       bench crossings FILE COUNT\n"
 			"       bench read raw|page|splice|mmap|text FILE\n"
 			"       bench wakeup PIPE FILE COUNT\n"
 			"       bench follow HOW PIPE FILE COUNT\n"

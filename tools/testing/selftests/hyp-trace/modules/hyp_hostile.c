@@ -10,7 +10,11 @@
  * be the host's again, to share and to donate. Loading the module runs it; what came
  * of it is in its parameters:
  *
- *	seed, calls	what to do; on one CPU the same again
+ *	seed, calls	what to do; on one CPU the same again. No calls: only the steps
+ *			of loading a ring
+ *	ring_cpu	whose ring that is. One that never was on may be that of a
+ *			buffer of the kernel's own, which then is without it: so that
+ *			others can be traced meanwhile
  *	same		all CPUs do the same, at about the same time
  *	wrong		steps that did not come out as they should, each in the log
  *	hyp_pfn		a page of the hypervisor's; without it nothing is done
@@ -41,6 +45,8 @@ static ulong seed = 1;
 module_param(seed, ulong, 0444);
 static ulong calls = 100000;
 module_param(calls, ulong, 0444);
+static ulong ring_cpu;
+module_param(ring_cpu, ulong, 0444);
 static bool same;
 module_param(same, bool, 0444);
 static ulong hyp_pfn;
@@ -417,31 +423,31 @@ static void attack_on_all(void)
 /* Nothing but the right pages; and nothing twice */
 static void try_begin(u64 meta, u64 dir, u64 other)
 {
-	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
 	expect(0, __pkvm_host_share_hyp, meta);
 	expect(-EPERM, __pkvm_host_share_hyp, meta);
-	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, meta, (u64)3);
-	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, meta, (u64)hyp_pfn, (u64)3);
-	expect(-EPERM, __hyp_trace_ring_begin, (u64)0, (u64)hyp_pfn, dir, (u64)3);
-	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)2);
-	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, BIT(32) + 3);
-	expect(-EINVAL, __hyp_trace_ring_begin, (u64)0, meta, dir, U64_MAX);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)ring_cpu, meta, meta, (u64)3);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)ring_cpu, meta, (u64)hyp_pfn, (u64)3);
+	expect(-EPERM, __hyp_trace_ring_begin, (u64)ring_cpu, (u64)hyp_pfn, dir, (u64)3);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)2);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, BIT(32) + 3);
+	expect(-EINVAL, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, U64_MAX);
 	expect(0, __pkvm_host_unshare_hyp, meta);
 	expect(-EPERM, __pkvm_host_unshare_hyp, meta);
 	expect(0, __pkvm_host_share_hyp, meta);
-	expect(0, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
-	expect(-EBUSY, __hyp_trace_ring_begin, (u64)0, meta, dir, (u64)3);
+	expect(0, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
+	expect(-EBUSY, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
 	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
 	expect(-EPERM, __pkvm_host_share_hyp, dir);
-	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, dir);
-	expect(-EPERM, __hyp_trace_ring_add_page, (u64)0, dir);
-	expect(-EPERM, __hyp_trace_ring_add_page, (u64)0, other);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, dir);
+	expect(-EPERM, __hyp_trace_ring_add_page, (u64)ring_cpu, dir);
+	expect(-EPERM, __hyp_trace_ring_add_page, (u64)ring_cpu, other);
 }
 
 static void try_not_ready(void)
 {
-	expect(-ENODEV, __hyp_trace_swap_reader, (u64)0);
-	expect(-ENODEV, __hyp_trace_reset, (u64)0);
+	expect(-ENODEV, __hyp_trace_swap_reader, (u64)ring_cpu);
+	expect(-ENODEV, __hyp_trace_reset, (u64)ring_cpu);
 	expect(-EINVAL, __hyp_trace_ring_pop, (u64)nr_cpu_ids);
 }
 
@@ -450,23 +456,23 @@ static void try_pages(u64 meta, u64 leaf, u64 other, const u64 *pages)
 	unsigned int i;
 
 	expect(0, __pkvm_host_share_hyp, pages[0]);
-	expect(-ENOSPC, __hyp_trace_ring_add_page, (u64)0, pages[0]);
-	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, pages[0]);
-	expect(0, __hyp_trace_ring_add_leaf, (u64)0, leaf);
-	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)0, leaf);
-	expect(-ENOSPC, __hyp_trace_ring_add_leaf, (u64)0, other);
-	expect(-EBUSY, __hyp_trace_ring_add_page, (u64)0, meta);
-	expect(-EINVAL, __hyp_trace_ring_end, (u64)0);
+	expect(-ENOSPC, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[0]);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, pages[0]);
+	expect(0, __hyp_trace_ring_add_leaf, (u64)ring_cpu, leaf);
+	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, leaf);
+	expect(-ENOSPC, __hyp_trace_ring_add_leaf, (u64)ring_cpu, other);
+	expect(-EBUSY, __hyp_trace_ring_add_page, (u64)ring_cpu, meta);
+	expect(-EINVAL, __hyp_trace_ring_end, (u64)ring_cpu);
 	for (i = 0; i < 3; i++) {
 		if (i)
 			expect(0, __pkvm_host_share_hyp, pages[i]);
-		expect(0, __hyp_trace_ring_add_page, (u64)0, pages[i]);
+		expect(0, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[i]);
 		expect(-EBUSY, __pkvm_host_unshare_hyp, pages[i]);
-		expect(-EBUSY, __hyp_trace_ring_add_page, (u64)0, pages[i]);
-		expect(i < 2 ? -EINVAL : 0, __hyp_trace_ring_end, (u64)0);
+		expect(-EBUSY, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[i]);
+		expect(i < 2 ? -EINVAL : 0, __hyp_trace_ring_end, (u64)ring_cpu);
 	}
-	expect(-EBUSY, __hyp_trace_ring_end, (u64)0);
-	expect(-EBUSY, __hyp_trace_ring_add_leaf, (u64)0, other);
+	expect(-EBUSY, __hyp_trace_ring_end, (u64)ring_cpu);
+	expect(-EBUSY, __hyp_trace_ring_add_leaf, (u64)ring_cpu, other);
 }
 
 /* What EL2 gives back, in this order; then it has nothing. */
@@ -474,17 +480,17 @@ static void try_unload(u64 meta, const u64 *pages)
 {
 	unsigned int i;
 
-	expect(0, __hyp_trace_swap_reader, (u64)0);
-	expect(-ENODATA, __hyp_trace_swap_reader, (u64)0);
-	expect(0, __hyp_trace_reset, (u64)0);
+	expect(0, __hyp_trace_swap_reader, (u64)ring_cpu);
+	expect(-ENODATA, __hyp_trace_swap_reader, (u64)ring_cpu);
+	expect(0, __hyp_trace_reset, (u64)ring_cpu);
 	for (i = 0; i < 3 + 1; i++) {
-		expect(1, __hyp_trace_ring_pop, (u64)0);
-		expect(-ENODEV, __hyp_trace_swap_reader, (u64)0);
-		expect(-EBUSY, __hyp_trace_ring_end, (u64)0);
+		expect(1, __hyp_trace_ring_pop, (u64)ring_cpu);
+		expect(-ENODEV, __hyp_trace_swap_reader, (u64)ring_cpu);
+		expect(-EBUSY, __hyp_trace_ring_end, (u64)ring_cpu);
 	}
 	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
-	expect(0, __hyp_trace_ring_pop, (u64)0);
-	expect(0, __hyp_trace_ring_pop, (u64)0);
+	expect(0, __hyp_trace_ring_pop, (u64)ring_cpu);
+	expect(0, __hyp_trace_ring_pop, (u64)ring_cpu);
 	for (i = 0; i < 3; i++)
 		expect(0, __pkvm_host_unshare_hyp, pages[i]);
 	expect(0, __pkvm_host_unshare_hyp, meta);
@@ -523,13 +529,24 @@ static void take_back(void)
 		hyp(__hyp_trace_set_filter, (u64)i, (u64)0);
 	}
 	for_each_possible_cpu(cpu) {
-		while (hyp(__hyp_trace_ring_pop, (u64)cpu) > 0)
+		while (hyp(__hyp_trace_ring_pop, (u64)ring_cpu) > 0)
 			cond_resched();
 	}
 	for (i = 0; i < NR_GIVEN; i++)
 		hyp(__pkvm_host_unshare_hyp, page_to_pfn(given_pages[i]));
 	for (i = 0; i < NR_SHARED; i++)
 		hyp(__pkvm_host_unshare_hyp, page_to_pfn(shared_pages[i]));
+}
+
+/* On all CPUs, and all is taken back. */
+static void attack_all_out(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_SHARED; i++)
+		WARN_ON(hyp(__pkvm_host_share_hyp, page_to_pfn(shared_pages[i])));
+	attack_on_all();
+	take_back();
 }
 
 /* Whose page is shared or donated is the host's; and that can be undone. */
@@ -540,8 +557,8 @@ static bool is_ours(struct page *page, struct page *other)
 
 	ours = !hyp(__pkvm_host_share_hyp, pfn) && !hyp(__pkvm_host_unshare_hyp, pfn);
 	ours = ours && !hyp(__pkvm_host_share_hyp, meta);
-	ours = ours && !hyp(__hyp_trace_ring_begin, (u64)0, meta, pfn, (u64)3);
-	ours = ours && !hyp(__hyp_trace_ring_pop, (u64)0);
+	ours = ours && !hyp(__hyp_trace_ring_begin, (u64)ring_cpu, meta, pfn, (u64)3);
+	ours = ours && !hyp(__hyp_trace_ring_pop, (u64)ring_cpu);
 	return ours && !hyp(__pkvm_host_unshare_hyp, meta);
 }
 
@@ -595,15 +612,12 @@ static int __init hyp_hostile_init(void)
 		return ret;
 	}
 
-	for (i = 0; i < NR_SHARED; i++)
-		WARN_ON(hyp(__pkvm_host_share_hyp, page_to_pfn(shared_pages[i])));
-
+	while (!calls && hyp(__hyp_trace_ring_pop, (u64)ring_cpu) > 0)
+		cond_resched();
 	try_steps();
 	/* What is EL2's then may be the kernel's own tracing. */
-	if (!wrong) {
-		attack_on_all();
-		take_back();
-	}
+	if (!wrong && calls)
+		attack_all_out();
 
 	for (i = 0; i < NR_SHARED; i++)
 		give_back(shared_pages[i], other);

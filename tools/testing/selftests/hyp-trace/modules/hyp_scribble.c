@@ -102,9 +102,18 @@ static int scribble_run(void *unused)
 
 static int scribble_hook(struct ftrace_ops *ops, char *function)
 {
-	int ret = ftrace_set_filter(ops, function, strlen(function), 1);
+	int ret = ftrace_set_filter(ops, function, strlen(function), 1) ?:
+		  register_ftrace_function(ops);
 
-	return ret ?: register_ftrace_function(ops);
+	if (ret)
+		ftrace_free_filter(ops);
+	return ret;
+}
+
+static void scribble_unhook(struct ftrace_ops *ops)
+{
+	unregister_ftrace_function(ops);
+	ftrace_free_filter(ops);
 }
 
 static int __init hyp_scribble_init(void)
@@ -125,17 +134,17 @@ static int __init hyp_scribble_init(void)
 		return 0;
 
 	ret = PTR_ERR(scribble_task);
-	unregister_ftrace_function(&scribble_swap_ops);
+	scribble_unhook(&scribble_swap_ops);
 err_unload:
-	unregister_ftrace_function(&scribble_unload_ops);
+	scribble_unhook(&scribble_unload_ops);
 	return ret;
 }
 
 static void __exit hyp_scribble_exit(void)
 {
 	kthread_stop(scribble_task);
-	unregister_ftrace_function(&scribble_swap_ops);
-	unregister_ftrace_function(&scribble_unload_ops);
+	scribble_unhook(&scribble_swap_ops);
+	scribble_unhook(&scribble_unload_ops);
 }
 
 module_init(hyp_scribble_init);

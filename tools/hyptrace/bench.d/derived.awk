@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+# Lines of figures, and after them what follows from several: the longest hypercall; and what
+# each of the three events costs that a hypercall passes, while they are off.
+
+{ print }
+
+/^el2_hcall_insns[.]/ && $2 > longest { longest = $2 }
+
+/^hcall_insns[.]/ { hcall[substr($1, 13)] = $2 }
+
+END {
+	if (longest)
+		print "el2_hcall_max_insns", longest, "insns"
+	if ("without" in hcall)
+		print "el2_event_off_insns.measured", (hcall["default"] - hcall["without"]) / 3, "insns"
+}
