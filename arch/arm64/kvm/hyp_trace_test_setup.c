@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: making the instance's files, with each allocation failing once
+ * KUnit: making the instance's files and the events known, each allocation failing once
  *
  * At boot, since what sets it up is gone later. With CONFIG_FAILSLAB the kernel fails
  * the Nth allocation that this makes; so for N from 1 on, until there are no more.
@@ -15,6 +15,7 @@
 
 #include <asm/virt.h>
 
+#include "../../../kernel/trace/trace.h"
 #include "hyp_trace.h"
 
 /* There are more of them: a file of the directory takes two. */
@@ -27,10 +28,12 @@
  * struct setup_test - a step of the setup
  * @run:	does it; returns 0 or an error
  * @undo:	undoes it
+ * @other:	another error than -ENOMEM that it may return
  */
 struct setup_test {
 	int	(*run)(void);
 	void	(*undo)(void);
+	int	other;
 };
 
 #ifdef CONFIG_FAILSLAB
@@ -83,7 +86,7 @@ static void __init setup_test_all(struct kunit *test, const struct setup_test *s
 
 		failures++;
 		KUNIT_ASSERT_TRUE_MSG(test, fired, "%d with allocation %u", ret, nth);
-		KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+		KUNIT_EXPECT_TRUE_MSG(test, ret == -ENOMEM || ret == step->other, "%d", ret);
 	}
 
 	kunit_info(test, "%u of %u allocations that fail are an error", failures, tried);
@@ -120,8 +123,52 @@ static void __init setup_test_files(struct kunit *test)
 	setup_test_all(test, &step);
 }
 
+static bool __init setup_test_is_listed(const struct trace_event_call *call)
+{
+	struct trace_event_file *file;
+
+	guard(mutex)(&event_mutex);
+	file = __find_event_file(top_trace_array(), call->class->system, call->name);
+	return file && file->ei;
+}
+
+static int __init setup_test_add_events(void)
+{
+	int ret = hyp_events_init();
+	struct hyp_event *event;
+	unsigned int nr;
+
+	for (nr = 0; !ret && (event = hyp_event_get(nr)); nr++) {
+		if (!setup_test_is_listed(&event->call)) {
+			hyp_events_exit();
+			ret = -EIO;
+		}
+	}
+
+	return ret;
+}
+
+/*
+ * All events, each with its id and its format. Without memory for an id the kernel says
+ * that there is none left.
+ */
+static void __init setup_test_events(struct kunit *test)
+{
+	const struct setup_test step = { setup_test_add_events, hyp_events_exit, -ENODEV };
+	int first;
+
+	if (!setup_test_has_hyp())
+		kunit_skip(test, "no hypervisor to trace");
+	first = hyp_event_get(0)->call.event.type;
+	hyp_events_exit();
+	setup_test_all(test, &step);
+	KUNIT_ASSERT_EQ(test, 0, hyp_events_init());
+	KUNIT_EXPECT_EQ(test, first, hyp_event_get(0)->call.event.type);
+}
+
 static struct kunit_case setup_test_cases[] __refdata = {
 	KUNIT_CASE(setup_test_files),
+	KUNIT_CASE(setup_test_events),
 	{ }
 };
 
