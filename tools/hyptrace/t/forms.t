@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The kselftest in each form that KVM takes, and on one, two, four and six CPUs: the
-# results of its tests as ours. CONFIG=debug boots the debug kernel, in fewer of
-# these; CONFIG=16k and 64k those with larger pages; CONFIG=kcsan one that looks for
-# data races, with the tests that do several things at once.
+# results of its tests as ours, and how long each took. CONFIG=debug boots the debug
+# kernel, in fewer of these; CONFIG=16k and 64k those with larger pages; CONFIG=kcsan one
+# that looks for data races, with the tests that do several things at once.
+#
+# FORM="mode cpu smp"	that one alone
+# ALL=1			all of the kselftest in each
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-: "${CONFIG:=default}"
+: "${CONFIG:=default}" "${FORM:=}" "${ALL:=}"
 export CONFIG TIMEOUT="${TIMEOUT:-1200}"
 tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
@@ -55,20 +58,37 @@ cat >"$tmp/script" <<'END'
 #!/bin/sh
 . ./form
 [ ! -e /dev/kvm ] || hyp-trace/guest --hold
+uptime() {
+	cut -d . -f 1 /proc/uptime
+}
 for test in $tests; do
 	echo "# test $test"
+	begin=$(uptime)
 	"hyp-trace/$test" </dev/null
-	echo "# status $?"
+	status=$?
+	echo "# $test took $(($(uptime) - begin)) s"
+	echo "# status $status"
 done
 END
 
 # tests_for MODE SMP: without a hypervisor at EL2 beside the host there is one thing to
 # test; and in forms that others have with other CPUs, what these make a difference for.
+# The debug kernel, which is many times slower, looks at the host's code, the same in both.
 tests_for() {
-	case $CONFIG,$1,$2 in
+	case ${ALL:+all},$CONFIG,$1,$2 in
 	*,vhe,* | *,none,*) echo mode.sh ;;
-	kcsan,*) echo clear.sh stats.sh mmap.sh ;;
-	default,*,4)
+	all,*) xargs <"$BUILD/selftest/tests" ;;
+	,kcsan,*) echo clear.sh stats.sh mmap.sh ;;
+	,debug,protected,*)
+		echo mode.sh guest.sh events.sh buffer.sh clear.sh stats.sh reader.sh calls.sh \
+			hostile.sh faults.sh hotplug.sh
+		;;
+	,debug,nvhe,*)
+		echo mode.sh files.sh clock.sh set_event.sh write_event.sh sizes.sh trace.sh \
+			wait.sh raw.sh mmap.sh refusals.sh catalogue.sh filter.sh printk.sh storms.sh \
+			load.sh
+		;;
+	,default,*,4)
 		echo mode.sh guest.sh clock.sh events.sh buffer.sh clear.sh reader.sh raw.sh \
 			hostile.sh hotplug.sh storms.sh soak.sh
 		;;
@@ -106,7 +126,10 @@ report() {
 }
 
 "$TOOLS/selftest"
-forms >"$tmp/forms"
+forms | grep -F "$FORM" >"$tmp/forms" || {
+	echo "Bail out! no such form: $FORM"
+	exit 1
+}
 while read -r mode cpu smp mode2 cpu2 smp2; do
 	[ -z "$mode2" ] || boot "$mode2" "$cpu2" "$smp2" &
 	boot "$mode" "$cpu" "$smp"
