@@ -529,7 +529,7 @@ static void take_back(void)
 		hyp(__hyp_trace_set_filter, (u64)i, (u64)0);
 	}
 	for_each_possible_cpu(cpu) {
-		while (hyp(__hyp_trace_ring_pop, (u64)ring_cpu) > 0)
+		while (hyp(__hyp_trace_ring_pop, (u64)cpu) > 0)
 			cond_resched();
 	}
 	for (i = 0; i < NR_GIVEN; i++)
