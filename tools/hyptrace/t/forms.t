@@ -11,7 +11,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 : "${CONFIG:=default}" "${FORM:=}" "${ALL:=}"
-export CONFIG TIMEOUT="${TIMEOUT:-1200}"
+export CONFIG TIMEOUT="${TIMEOUT:-1380}"
 tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 count=0 failed=0
