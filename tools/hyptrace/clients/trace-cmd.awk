@@ -19,8 +19,11 @@ function seconds(time,  micros) {
 	return sprintf("%d.%06d", int(micros / 1000000), micros % 1000000)
 }
 
-# TASK [CPU] FLAGS TIME: EVENT: FIELDS; an older trace-cmd has no flags.
+# TASK [CPU] FLAGS TIME: EVENT: FIELDS; an older trace-cmd has no flags, and from 100 s on
+# no space there.
 function print_event(  word, flags, time, text) {
+	if (match($0, /\[[0-9]+\][0-9]/))
+		$0 = substr($0, 1, RSTART + RLENGTH - 2) " " substr($0, RSTART + RLENGTH - 1)
 	split(substr($0, match($0, /\[[0-9]+\]/)), word, " +")
 	flags = word[2] ~ /:$/ ? "....." : word[2]
 	time = word[2] ~ /:$/ ? word[2] : word[3]

@@ -126,4 +126,15 @@ ok "recorded: after a loss anything may come" recorded "" "$e9" "$x10" \
 	'CPU:0 [LOST EVENTS]' "$x11"
 ok "recorded: an error" recorded 1 '# error 7'
 
+# reported LINE: of trace-cmd, is the event at 102 s.
+reported() {
+	got=$(echo "$1" | awk -f "$TOOLS/clients/trace-cmd.awk")
+	[ "$got" = "[001] 102.060535: selftest: id=1" ] || {
+		echo "made '$got'"
+		return 1
+	}
+}
+ok "reported: by trace-cmd 3.3" reported '  cat-123   [001] ..... 102.060535: selftest:  id=1'
+ok "reported: by trace-cmd 3.1, after 100 s" reported '  cat-123   [001]102060535440: selftest:  id=1'
+
 plan
