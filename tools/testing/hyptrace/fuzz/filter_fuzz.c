@@ -52,23 +52,12 @@ static bool holds(u64 pred, u64 val, const u8 *record)
 {
 	u64 field = field_of(pred, record);
 	bool is_signed = hyp_pred_is_signed(pred);
+	unsigned int op = hyp_pred_op(pred);
 	int sign = is_signed ? ((s64)field > (s64)val) - ((s64)field < (s64)val) :
 			       (field > val) - (field < val);
 
-	switch (hyp_pred_op(pred)) {
-	case HYP_FILTER_EQ:
-		return !sign;
-	case HYP_FILTER_LE:
-		return sign <= 0;
-	case HYP_FILTER_LT:
-		return sign < 0;
-	case HYP_FILTER_GE:
-		return sign >= 0;
-	case HYP_FILTER_GT:
-		return sign > 0;
-	default:
-		return field & val;
-	}
+	return (op & HYP_FILTER_LT && sign < 0) || (op & HYP_FILTER_EQ && !sign) ||
+	       (op & HYP_FILTER_GT && sign > 0) || (op & HYP_FILTER_AND && field & val);
 }
 
 static bool matches(const struct program *program, const u8 *record)
@@ -121,12 +110,11 @@ static void set(struct hyp_filter *filter, struct program *program, struct progr
 
 	if (hyp_filter_set(filter, nr))
 		return;
-	if (!nr) {
-		program->nr = 0;
-		return;
-	}
-	if (nr != next->nr)
+	if (nr && nr != next->nr)
 		abort();
+	/* What was handed over is used, or forgotten. */
+	if (!nr)
+		next->nr = 0;
 	*program = *next;
 	next->nr = 0;
 }

@@ -182,7 +182,8 @@ static bool is_to_be_written(struct event *event)
 		return false;
 
 	WARN_ON(!sites[event->nr]);
-	return !(state & HYP_EVENT_FILTERED) || hyp_event_passes(event->nr, &event->record);
+	return !(state & HYP_EVENT_FILTERED) ||
+	       hyp_filter_match(&hyp_event_filters[event->nr], &event->record);
 }
 
 /* The last event in the ring */
