@@ -31,6 +31,14 @@ compares() {
 		grep -q WORSE "$tmp/compared"
 }
 
+# What follows from several: the longest, and a third of the difference.
+derives() {
+	[ "$(printf '%s insns\n' 'el2_hcall_insns.a 7' 'el2_hcall_insns.b 9' 'el2_hcall_insns.c 8' \
+		'hcall_insns.default 106' 'hcall_insns.without 100' |
+		awk -f "$dir/derived.awk" | tail -n 2 | cut -d ' ' -f 2 | xargs)" = "9 2" ] &&
+		[ "$(echo 'a 1 insns' | awk -f "$dir/derived.awk")" = "a 1 insns" ]
+}
+
 # bounded VALUE: whether that of a is within 10.
 bounded() {
 	printf '# a comment\na 10\n' >"$tmp/bounds"
@@ -58,6 +66,7 @@ within() {
 
 ok "a figure is the median of its runs" medians
 ok "what got worse by more than 3 % is told" compares
+ok "the longest hypercall and what off costs follow from others" derives
 ok "what is over its bound, or was not measured, is told" bounds
 ok "no number of runs, no baseline" refuses
 need kernel

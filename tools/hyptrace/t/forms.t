@@ -126,7 +126,7 @@ report() {
 }
 
 "$TOOLS/selftest"
-forms | grep -F "$FORM" >"$tmp/forms" || {
+forms | if [ -n "$FORM" ]; then grep -wF "$FORM"; else cat; fi >"$tmp/forms" || {
 	echo "Bail out! no such form: $FORM"
 	exit 1
 }

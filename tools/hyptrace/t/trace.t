@@ -123,7 +123,7 @@ ok "recorded: time goes backwards" recorded 2 "$x10" "$e9"
 ok "recorded: what comes again and again at the end" recorded "" "$e9" "$x10" "$x11" "$x11"
 ok "recorded: what comes again, and the other then" recorded 3 "$e9" "$x10" "$x11" "$e11"
 ok "recorded: after a loss anything may come" recorded "" "$e9" "$x10" \
-	'CPU:0 [LOST EVENTS]' "$x11"
+	'CPU:0 [LOST EVENTS]' "$x11" '[000] 12.000001: hyp_enter:'
 ok "recorded: an error" recorded 1 '# error 7'
 
 # reported LINE: of trace-cmd, is the event at 102 s.

@@ -10,6 +10,8 @@
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/hyp_pfn.sh
+. "$DIR/hyp_pfn.sh"
 
 MODULES=$DIR/modules
 CALL=/sys/kernel/debug/hyp_call
@@ -19,8 +21,7 @@ CALLS=$((CPUS > 4 ? 4000 : 20000))
 CALLS=${HYP_TRACE_HOSTILE_CALLS:-$CALLS}
 SEED=${HYP_TRACE_HOSTILE_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 SECONDS_EACH=${HYP_TRACE_HOSTILE_SECONDS:-1}
-RESERVED=$(dmesg | sed -n 's/.*kvm .*Reserved [0-9]* MiB at \(0x[0-9a-f]*\).*/\1/p')
-PAGE=$((PAGE_BYTES + 16))
+HYP_PFN=$(hyp_pfn)
 MAX=0xffffffffffffffff
 
 # A hypercall, what it is given, and the errno that it must return: of a ring that
@@ -91,7 +92,7 @@ name_of() {
 hypercall() {
 	id=$(number "$1")
 	shift
-	echo "hvc $((0xc6000000 + id)) $*" | sed "s/HYP/$((RESERVED / PAGE))/" >"$CALL"
+	echo "hvc $((0xc6000000 + id)) $*" | sed "s/HYP/$HYP_PFN/" >"$CALL"
 	name_of "$(cut -d ' ' -f 2 "$CALL")"
 }
 
@@ -195,7 +196,7 @@ attack() {
 	to_make=$2
 	shift 2
 	insmod "$MODULES/hyp_hostile.ko" "seed=$SEED" "calls=$to_make" \
-		hyp_pfn=$((RESERVED / PAGE)) "$@"
+		hyp_pfn="$HYP_PFN" "$@"
 	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
 		"$(cat "$FOUND/loaded") rings complete, $(cat "$FOUND/swapped") pages exchanged," \
 		"a CPU went $(cat "$FOUND/offline") times"
