@@ -16,6 +16,9 @@
 
 #define RING_TEST_CPU		0
 
+/* Events in a race; fewer where each access may be watched, and waits meanwhile */
+#define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
+
 /* The largest event, which has a page of its own */
 #define RING_TEST_MAX_SIZE	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page) - 8)
 

@@ -233,9 +233,8 @@ void ring_test_dump_garbage(struct kunit *test)
 	KUNIT_EXPECT_GT(test, all, 0);
 }
 
-#define RING_DUMP_EVENTS	100000
-/* ... of which each fills a page or half of it: as many bytes, whatever a page's size */
-#define RING_DUMP_LARGE		(RING_DUMP_EVENTS / (PAGE_SIZE / SZ_4K))
+/* Events of which each fills a page or half of it: as many bytes, whatever a page's size */
+#define RING_DUMP_LARGE		(RING_TEST_RACE_EVENTS / (PAGE_SIZE / SZ_4K))
 
 /**
  * struct ring_dump_race - a writer, and who dumps what it writes
@@ -340,7 +339,7 @@ static void ring_dump_race(struct kunit *test, unsigned int nr_pages, unsigned i
 /* The writer does not wait: with few pages, it is soon where the dump is. */
 void ring_test_dump_race(struct kunit *test)
 {
-	ring_dump_race(test, RB_WRITER_MIN_PAGES + 1, 12, RING_DUMP_EVENTS);
+	ring_dump_race(test, RB_WRITER_MIN_PAGES + 1, 12, RING_TEST_RACE_EVENTS);
 	ring_dump_race(test, RB_WRITER_MIN_PAGES, PAGE_SIZE / 2 - 100, RING_DUMP_LARGE);
 	ring_dump_race(test, RB_WRITER_MIN_PAGES, RING_TEST_MAX_SIZE - 36, RING_DUMP_LARGE);
 }

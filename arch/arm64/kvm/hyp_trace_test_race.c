@@ -10,8 +10,6 @@
 
 #include "hyp_trace_test.h"
 
-#define RING_RACE_EVENTS	100000
-
 /**
  * struct ring_race - who takes part
  * @test:	the test
@@ -42,7 +40,7 @@ static struct ring_race *ring_race_make(struct kunit *test, unsigned int nr_page
 	race->test = test;
 	race->t = ring_test_make(test, nr_pages);
 	race->size = size;
-	race->read_before = kunit_kcalloc(test, RING_RACE_EVENTS, sizeof(*race->read_before),
+	race->read_before = kunit_kcalloc(test, RING_TEST_RACE_EVENTS, sizeof(*race->read_before),
 					  GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, race->read_before);
 	return race;
@@ -64,7 +62,7 @@ static int ring_race_write(void *data)
 	struct ring_race *race = data;
 	struct ring_test *t = race->t;
 
-	while (t->written < RING_RACE_EVENTS && !kthread_should_stop()) {
+	while (t->written < RING_TEST_RACE_EVENTS && !kthread_should_stop()) {
 		/* As EL2 does: nothing comes in between, least of all another task. */
 		scoped_guard(irqsave)
 			ring_test_write(t, race->size + t->written % 10 * 4, t->written % 7);
@@ -187,13 +185,13 @@ void ring_test_race(struct kunit *test)
 	unsigned long deadline = jiffies + 60 * HZ;
 	struct ring_test *t = race->t;
 
-	while (t->seen < RING_RACE_EVENTS && time_before(jiffies, deadline)) {
+	while (t->seen < RING_TEST_RACE_EVENTS && time_before(jiffies, deadline)) {
 		if (!ring_race_read_one(race))
 			cond_resched();
 	}
 
 	kthread_stop(writer);
-	KUNIT_EXPECT_EQ(test, RING_RACE_EVENTS, t->seen);
+	KUNIT_EXPECT_EQ(test, RING_TEST_RACE_EVENTS, t->seen);
 	kunit_info(test, "%llu of %llu lost", t->lost, t->written);
 	ring_test_balance(test, t);
 }
@@ -227,7 +225,7 @@ void ring_test_race_iter(struct kunit *test)
 		writer = ring_race_run(race, ring_race_write);
 		ring_race_looks(race);
 		kthread_stop(writer);
-		KUNIT_EXPECT_EQ(test, RING_RACE_EVENTS, race->t->written);
+		KUNIT_EXPECT_EQ(test, RING_TEST_RACE_EVENTS, race->t->written);
 	}
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The KUnit tests of the rings, and of setting them up, in the VM: their results as ours.
-# CONFIG=debug boots the debug kernel.
+# CONFIG=debug boots the debug kernel, CONFIG=kcsan the one that looks for data races.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -14,7 +14,7 @@ cat hyp_trace_ring/results hyp_trace_setup/results
 END
 
 boot() {
-	"$TOOLS/vm" CMDLINE=kunit.enable=1 SMP=2 SCRIPT="$tmp/script" TIMEOUT=300 >"$tmp/ktap"
+	"$TOOLS/vm" CMDLINE=kunit.enable=1 SMP=2 SCRIPT="$tmp/script" TIMEOUT=900 >"$tmp/ktap"
 }
 
 # The line of this case says ok.
