@@ -14,7 +14,7 @@ cat hyp_trace_ring/results hyp_trace_setup/results
 END
 
 boot() {
-	"$TOOLS/vm" CMDLINE=kunit.enable=1 SMP=2 SCRIPT="$tmp/script" TIMEOUT=900 >"$tmp/ktap"
+	"$TOOLS/vm" CMDLINE=kunit.enable=1 SMP=2 SCRIPT="$tmp/script" TIMEOUT=600 >"$tmp/ktap"
 }
 
 # The line of this case says ok.

@@ -33,8 +33,9 @@ static u64 any_pred(struct input *input)
 
 	if (what & 1)
 		return input_bytes(input, 8);
-	return hyp_pred(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1, input_below(input, 8),
-			what >> 4 & 1, what >> 5 & 1, input_below(input, 36));
+	return hyp_pred(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1,
+			input_below(input, HYP_FILTER_OPS + 2), what >> 4 & 1, what >> 5 & 1,
+			input_below(input, 36));
 }
 
 static s64 field_of(u64 pred, const u8 *record)
@@ -113,8 +114,7 @@ static void set(struct hyp_filter *filter, struct program *program, struct progr
 	if (nr && nr != next->nr)
 		abort();
 	/* What was handed over is used, or forgotten. */
-	if (!nr)
-		next->nr = 0;
+	next->nr = nr;
 	*program = *next;
 	next->nr = 0;
 }

@@ -24,6 +24,7 @@
  * @text:	what it writes there
  * @before:	what is there before
  * @least:	allocations that have to fail with an error, at the least
+ * @loads:	it loads rings: with several CPUs twice as many
  * @all:	after so many it is the same again, for each event
  * @step:	and then one of so many is enough
  * @events:	there are NR_EVENTS of them to read
@@ -39,7 +40,7 @@ struct op {
 	int		flags;
 	const char	*text, *before;
 	unsigned int	least, all, step;
-	bool		events, consumes, probed;
+	bool		events, consumes, probed, loads;
 	void		(*prepare)(const struct op *op);
 	int		(*run)(const struct op *op);
 	void		(*undo)(const struct op *op);

@@ -48,7 +48,7 @@ nap() {
 		echo "+$seconds" >"$ALARM"
 		if echo "$count" >"$WAKEUPS" && echo freeze >/sys/power/state; then
 			break
-		fi 2>>nap
+		fi 2>/dev/null
 	done
 	[ "$(cat "$SLEPT")" -gt "$before" ]
 }
