@@ -18,7 +18,7 @@ play() {
 scratch_repo "$tmp/repo"
 deps() {
 	rm -f "$tmp/asked"
-	PATH=$tmp/bin:$PATH exits "$1" "$tmp/repo/tools/hyptrace/deps" vm </dev/null
+	PATH=$tmp/bin:$PATH exits "$1" "$tmp/repo/tools/hyptrace/deps" vm qemu </dev/null
 }
 
 ask="echo \"\$*\" >>$tmp/asked"
