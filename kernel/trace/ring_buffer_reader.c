@@ -33,6 +33,7 @@
  * (G) what belongs to a position is read before meta->next; smp_rmb() between.
  */
 #include <linux/ring_buffer_writer.h>
+#include <linux/version.h>
 
 static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
 	      offsetof(struct buffer_data_page, commit));
@@ -98,6 +99,12 @@ struct rb_reader {
 
 static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer);
 
+/* Room for events on a page of the writer; its pages are of order 0. */
+static inline unsigned int rb_writer_page_capacity(void)
+{
+	return PAGE_SIZE - offsetof(struct ring_buffer_writer_page, data);
+}
+
 /*
  * Bytes of events on @page; never more than there is room for. The flags are
  * the reader's own, for who has mapped the page.
@@ -107,7 +114,7 @@ static unsigned int rb_writer_commit(struct buffer_page *bpage)
 	unsigned long *commit = (unsigned long *)&bpage->page->commit;
 
 	return min_t(unsigned long, smp_load_acquire(commit) & ~RB_MISSED_MASK, /* (A) */
-		     rb_page_capacity(bpage));
+		     rb_writer_page_capacity());
 }
 
 /* The page at @pos, which is not the reader's and not before the oldest. */
@@ -512,6 +519,15 @@ void ring_buffer_reader_free(struct trace_buffer *buffer)
 	kfree(buffer);
 }
 
+/* Until 6.12.109 a buffer has the size of its pages as a field, later its order alone. */
+static void rb_reader_set_size(struct trace_buffer *buffer)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
+	buffer->subbuf_size = rb_writer_page_capacity();
+#endif
+	buffer->max_data_size = rb_writer_page_capacity() - sizeof(u32) * 2;
+}
+
 static struct trace_buffer *rb_reader_alloc_buffer(void)
 {
 	static struct lock_class_key reader_lock_key;
@@ -527,7 +543,7 @@ static struct trace_buffer *rb_reader_alloc_buffer(void)
 	buffer->flags = RB_FL_OVERWRITE;
 	buffer->reader_lock_key = &reader_lock_key;
 	buffer->clock = ktime_get_boot_fast_ns;
-	buffer->max_data_size = rb_subbuf_capacity(buffer) - (sizeof(u32) * 2);
+	rb_reader_set_size(buffer);
 	atomic_set(&buffer->record_disabled, 1);
 
 	buffer->buffers = kcalloc(nr_cpu_ids, sizeof(*buffer->buffers), GFP_KERNEL);

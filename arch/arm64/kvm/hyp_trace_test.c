@@ -260,6 +260,7 @@ static void ring_test_empty(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 	KUNIT_EXPECT_FALSE(test, ring_test_read(test, t, NULL));
+	KUNIT_EXPECT_EQ(test, (int)PAGE_SIZE, ring_buffer_subbuf_size_get(t->buffer));
 	ring_test_balance(test, t);
 }
 
