@@ -6,6 +6,9 @@
 PATCHES=$ROOT/patches
 DL=$BUILD/dl
 
+# The oldest kernel that the patches are for; t/compile.t builds them on it.
+OLDEST=6.12.107
+
 # The names of the patches, in order.
 series() {
 	[ ! -e "$PATCHES/series" ] || sed 's/[ \t]*#.*//; /^$/d' "$PATCHES/series"
@@ -58,23 +61,53 @@ apply_series() {
 	done
 }
 
-# The version of linux-source-6.12 that apt would install: the newest.
-newest_version() {
-	apt-cache policy linux-source-6.12 | sed -n 's/^  Candidate: \([^(]\)/\1/p'
+# The versions of linux-source-6.12 that apt offers: first the one that it would
+# install, then from the newest on.
+offered_versions() {
+	{
+		apt-cache policy linux-source-6.12 | sed -n 's/^  Candidate: \([^(]\)/\1/p'
+		apt-cache madison linux-source-6.12 | awk '{ print $3 }' | sort -rV
+	} | awk '!seen[$0]++'
+}
+
+supported() {
+	dpkg --compare-versions "$1" ge "$OLDEST"
+}
+
+# The first of them that is supported; those before it are named.
+choose_version() {
+	for version in $(offered_versions); do
+		! supported "$version" || { echo "$version" && return; }
+		note "linux-source-6.12 $version is passed over: $OLDEST is the oldest supported"
+	done
+	return 1
+}
+
+# The oldest of them that is supported.
+oldest_version() {
+	for version in $(offered_versions); do
+		! supported "$version" || echo "$version"
+	done | sort -V | head -n 1 | grep .
 }
 
 # The newest linux-source-6.12, or the given version of it: fetched once, and
 # named on standard output. Lists that are missing or older than the mirror
 # are fetched; when even that fails, what an earlier run fetched is good too.
 debian_source() {
-	fetch_source "${1:-$(newest_version)}" && return
-	"$TOOLS/deps" update && fetch_source "${1:-$(newest_version)}" && return
+	[ -n "$1" ] || "$TOOLS/deps" refresh
+	fetch_source "${1:-$(choose_version)}" && return
+	"$TOOLS/deps" update && fetch_source "${1:-$(choose_version 2>/dev/null)}" && return
 	[ -z "$1" ] && newest_fetched && return
+	[ -n "$1" ] || [ -z "$(offered_versions)" ] ||
+		die "apt offers no linux-source-6.12 from $OLDEST on"
 	die "can't fetch linux-source-6.12: $(apt_says "$BUILD/apt.log-update" "$BUILD/apt.log")"
 }
 
 newest_fetched() {
-	find "$DL" -name 'linux-source-6.12_*.deb' 2>/dev/null | sort -V | tail -n 1 | grep .
+	find "$DL" -name 'linux-source-6.12_*.deb' 2>/dev/null | sort -rV | while read -r deb; do
+		version=${deb##*/linux-source-6.12_}
+		! supported "${version%_all.deb}" || echo "$deb"
+	done | head -n 1 | grep .
 }
 
 fetch_source() {

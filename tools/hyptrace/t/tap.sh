@@ -64,10 +64,11 @@ plan() {
 	[ "$failures" = 0 ]
 }
 
-# A source small enough to unpack in no time, as mini.tar.xz in a directory.
+# A source small enough to unpack in no time, as mini.tar.xz in a directory:
+# mini_source DIRECTORY [VERSION]
 mini_source() {
 	mkdir -p "$1/linux-6.12.0/dir"
-	printf 'kernelversion:\n\t@echo 6.12.0\n' >"$1/linux-6.12.0/Makefile"
+	printf 'kernelversion:\n\t@echo %s\n' "${2:-6.12.999}" >"$1/linux-6.12.0/Makefile"
 	: >"$1/linux-6.12.0/Kbuild"
 	seq 100 >"$1/linux-6.12.0/dir/numbers"
 	echo text >"$1/linux-6.12.0/dir/other"

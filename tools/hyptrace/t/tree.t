@@ -111,6 +111,72 @@ broken_source() {
 		says "can't unpack" && [ ! -e "$repo/build/tree" ]
 }
 
+# apt, played: apt_offers CANDIDATE VERSION... A download is noted, and fails.
+apt_offers() {
+	mkdir -p "$tmp/bin"
+	cat <<-END >"$tmp/bin/apt-cache"
+		#!/bin/sh
+		[ "\$1" = madison ] || { echo "  Candidate: $1"; exit; }
+		shift
+		printf 'linux-source-6.12 | %s | mirror\n' $*
+	END
+	cat <<-END >"$tmp/bin/apt-get"
+		#!/bin/sh
+		echo "\$*" >>$tmp/asked
+		echo "E: no network"
+		exit 100
+	END
+	printf '#!/bin/sh\n' >"$tmp/bin/sudo"
+	chmod +x "$tmp/bin"/*
+	rm -f "$tmp/asked"
+}
+
+from_apt() {
+	apt_offers "$@"
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree"
+}
+
+old_passed_over() {
+	from_apt 6.12.95-1~bpo12+1 6.12.94-1 6.12.107-1 6.12.95-1~bpo12+1 &&
+		says "linux-source-6.12 6.12.95-1~bpo12+1 is passed over: 6.12.107 is the oldest" &&
+		says "download linux-source-6.12=6.12.107-1" "$tmp/asked" &&
+		! grep -F =6.12.9 "$tmp/asked"
+}
+
+candidate_first() {
+	from_apt 6.12.111-1 6.12.117-1 6.12.111-1 6.12.94-1 &&
+		says "download linux-source-6.12=6.12.111-1" "$tmp/asked" &&
+		! grep "passed over" "$tmp/err"
+}
+
+only_old() {
+	from_apt 6.12.94-1 6.12.94-1 &&
+		says "apt offers no linux-source-6.12 from 6.12.107 on" &&
+		! grep download "$tmp/asked"
+}
+
+# What an earlier run fetched is used only if it is supported.
+fetched_before() {
+	mkdir -p "$repo/build/dl"
+	: >"$repo/build/dl/linux-source-6.12_6.12.94-1_all.deb"
+	from_apt 6.12.94-1 6.12.94-1 && says "from 6.12.107 on" || return
+	: >"$repo/build/dl/linux-source-6.12_6.12.108-1_all.deb"
+	from_apt 6.12.94-1 6.12.94-1 && says "unpacking linux-source-6.12_6.12.108-1_all.deb" || return
+	rm -r "$repo/build/dl"
+}
+
+old_source() {
+	mini_source "$tmp/old" 6.12.106
+	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$tmp/old/mini.tar.xz" &&
+		says "mini.tar.xz is Linux 6.12.106: 6.12.107 is the oldest supported" &&
+		one_line && [ ! -e "$repo/build/tree" ]
+}
+
+ok "an older version than the oldest supported is passed over" old_passed_over
+ok "the version that apt would install comes first" candidate_first
+ok "with older ones alone, one line says so" only_old
+ok "one that was fetched before must be supported too" fetched_before
+ok "so must a source that is given" old_source
 ok "new files and patches are laid" laid
 ok "a second run writes nothing" unchanged 0
 ok "a new file that changed is written alone" new_file_changed
