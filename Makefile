@@ -15,7 +15,7 @@ help: ## show this
 run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto]
 	@$(T)/run
 
-check: ## run all tests; ends with `N passed, N failed`
+check: ## run all tests; ends with `N passed, N failed` [SET=variants: more configurations and clang|fresh: on fresh Debian machines]
 	@$(T)/check
 
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]

@@ -11,18 +11,55 @@ counts() {
 	status=$1 line=$2
 	shift 2
 	printf '%s\n' "$@" >"$tmp/tests"
-	exits "$status" "$TOOLS/check" TESTS="$tmp/tests" TEST_TIMEOUT=2 \
-		LAST_START="${LAST_START:-}" || return
+	exits "$status" "$TOOLS/check" TESTS="$tmp/tests" TEST_TIMEOUT="${most:-2}" \
+		TIME_LIMIT="${limit:-}" || return
 	[ "$(tail -n 1 "$tmp/out")" = "$line" ] || {
 		cat "$tmp/out"
 		return 1
 	}
 }
 
+# within LIMIT COMMAND...: with that time limit.
+within() {
+	limit=$1
+	shift
+	"$@"
+	got=$?
+	limit='' most=''
+	return "$got"
+}
+
 # What is too late is named.
-too_late() {
-	LAST_START=0 counts 1 "0 passed, 0 failed" "$1" &&
-		says "# skipped: $1: not begun: 0 minutes are over" "$tmp/out"
+not_begun() {
+	within 0 counts 1 "0 passed, 0 failed" "$1" &&
+		says "# skipped: $1: not begun: the time limit is reached" "$tmp/out"
+}
+
+# What it printed before the limit counts, a failure too.
+not_ended() {
+	most=60
+	within 3 counts "$@" && says "# skipped: $3: not ended: the time limit is reached" "$tmp/out"
+}
+
+after_another() {
+	most=60
+	slow="sleep 1; $good"
+	within 4 counts 0 "3 passed, 0 failed" "$slow" "echo ok 1; exec sleep 60" "$good" &&
+		says "# skipped: echo ok 1; exec sleep 60: not ended" "$tmp/out" &&
+		says "# skipped: $good: not begun" "$tmp/out"
+}
+
+other_set() {
+	scratch_repo "$tmp/repo"
+	echo "$good" >"$tmp/repo/tools/hyptrace/tests.some"
+	exits 0 "$tmp/repo/tools/hyptrace/check" SET=some && says "2 passed, 0 failed" "$tmp/out" &&
+		exits 1 "$tmp/repo/tools/hyptrace/check" SET=none && says "tests.none"
+}
+
+# However long the tests take, .ci/run ends before its 90 minutes are over.
+ci_limit() {
+	seconds=$(sed -n 's/.*TIME_LIMIT=\([0-9]*\) .*/\1/p' "$ROOT/.ci/run")
+	[ "$seconds" -gt 0 ] && [ "$seconds" -le $((87 * 60)) ]
 }
 
 good='echo ok 1; echo ok 2; echo 1..2'
@@ -39,9 +76,14 @@ ok "a short run fails" counts 1 "1 passed, 1 failed" "echo 1..2; echo ok 1"
 ok "exit status without a failure fails" counts 1 "2 passed, 1 failed" "$good; exit 3"
 ok "a program that is not there fails" counts 1 "2 passed, 1 failed" "$good" "./no-such-program"
 ok "a hang fails" counts 1 "2 passed, 1 failed" "$good; sleep 60"
-ok "what is too late is skipped" too_late "$good"
-LAST_START=1
-ok "what is not is run" counts 0 "2 passed, 0 failed" "$good"
-LAST_START=
+ok "a test that would begin too late is skipped" not_begun "$good"
+ok "a test that the time limit ends is skipped" not_ended 0 "2 passed, 0 failed" \
+	"$good; exec sleep 60"
+ok "its failures count" not_ended 1 "0 passed, 1 failed" "echo not ok 1; exec sleep 60"
+ok "a test gets the time that is left" after_another
+ok "what ends in time is run" within 100 counts 0 "2 passed, 0 failed" "$good"
+ok "a hang is a failure with time left" within 100 counts 1 "2 passed, 1 failed" "$good; sleep 60"
+ok "another set" other_set
+ok "CI's time limit is less than CI has" ci_limit
 ok "Bail out fails" counts 1 "2 passed, 1 failed" "$good; echo 'Bail out! broken'"
 plan
