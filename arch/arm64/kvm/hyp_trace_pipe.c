@@ -12,10 +12,15 @@
  * is consumed. Nobody waits for events with either.
  */
 #include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/splice.h>
+#include <linux/string.h>
 #include <linux/trace_seq.h>
 
 #include "hyp_trace.h"
@@ -140,26 +145,39 @@ static int hyp_trace_pipe_wait(struct hyp_trace_pipe *pipe)
 	return ret;
 }
 
-static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t cnt,
-				   loff_t *ppos)
+/* How many bytes of the sequence were not read yet. */
+static size_t hyp_trace_pipe_left(struct hyp_trace_pipe *pipe)
 {
-	struct hyp_trace_pipe *pipe = file->private_data;
 	struct trace_seq *s = &pipe->iter.seq;
-	ssize_t ret;
 
-	guard(mutex)(&pipe->iter.mutex);
+	return trace_seq_used(s) - s->readpos;
+}
 
-	/* -EBUSY: nothing is left from last time, or nothing was printed. */
-	while ((ret = trace_seq_to_user(s, ubuf, cnt)) == -EBUSY) {
-		trace_seq_init(s);
+/* Print what there is now, up to about @cnt bytes. False if there is nothing. */
+static bool hyp_trace_pipe_refill(struct hyp_trace_pipe *pipe, size_t cnt)
+{
+	struct trace_seq *s = &pipe->iter.seq;
 
-		if (!hyp_trace_is_empty(pipe->buffer, pipe->iter.cpu_file)) {
-			hyp_trace_pipe_fill(pipe, min_t(size_t, cnt, TRACE_SEQ_BUFFER_SIZE - 1));
-			cond_resched();
-			if (trace_seq_used(s))
-				continue;
-		}
+	trace_seq_init(s);
+	if (hyp_trace_is_empty(pipe->buffer, pipe->iter.cpu_file))
+		return false;
 
+	hyp_trace_pipe_fill(pipe, min_t(size_t, cnt, TRACE_SEQ_BUFFER_SIZE - 1));
+	cond_resched();
+	return trace_seq_used(s);
+}
+
+/*
+ * Have text in the sequence. Another reader of the descriptor may print some while this one
+ * waits. Returns 1, 0 at the end, or an error.
+ */
+static int hyp_trace_pipe_wait_text(struct hyp_trace_pipe *pipe, struct file *file, size_t cnt)
+{
+	int ret;
+
+	lockdep_assert_held(&pipe->iter.mutex);
+
+	while (!hyp_trace_pipe_left(pipe) && !hyp_trace_pipe_refill(pipe, cnt)) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))
@@ -172,6 +190,111 @@ static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t 
 			return ret;
 	}
 
+	return 1;
+}
+
+static ssize_t hyp_trace_pipe_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	struct hyp_trace_pipe *pipe = file->private_data;
+	ssize_t ret;
+
+	guard(mutex)(&pipe->iter.mutex);
+
+	/* -EBUSY: nothing is left in the sequence. */
+	while ((ret = trace_seq_to_user(&pipe->iter.seq, ubuf, cnt)) == -EBUSY) {
+		ret = hyp_trace_pipe_wait_text(pipe, file, cnt);
+		if (ret <= 0)
+			return ret;
+	}
+
+	return ret;
+}
+
+static void hyp_trace_pipe_spd_release(struct splice_pipe_desc *spd, unsigned int i)
+{
+	__free_page(spd->pages[i]);
+}
+
+/* Copy text to @buf, as much as there is without waiting. Returns how many bytes. */
+static size_t hyp_trace_pipe_copy(struct hyp_trace_pipe *pipe, char *buf, size_t cnt)
+{
+	struct trace_seq *s = &pipe->iter.seq;
+	size_t len, done = 0;
+
+	lockdep_assert_held(&pipe->iter.mutex);
+
+	while (done < cnt && (hyp_trace_pipe_left(pipe) || hyp_trace_pipe_refill(pipe, cnt))) {
+		len = min(cnt - done, hyp_trace_pipe_left(pipe));
+		memcpy(buf + done, s->buffer + s->readpos, len);
+		s->readpos += len;
+		done += len;
+	}
+
+	return done;
+}
+
+/*
+ * Copy up to @len bytes into pages: no more pages than the pipe has room for, which splice()
+ * has limited @len to. Returns 0 with at least one page, or an error.
+ */
+static int hyp_trace_pipe_splice_fill(struct hyp_trace_pipe *pipe, struct splice_pipe_desc *spd,
+				      size_t len)
+{
+	struct page *page;
+	size_t copied;
+
+	while (len && spd->nr_pages < spd->nr_pages_max) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT);
+		if (!page)
+			return spd->nr_pages ? 0 : -ENOMEM;
+
+		copied = hyp_trace_pipe_copy(pipe, page_address(page), min(len, PAGE_SIZE));
+		if (!copied) {
+			__free_page(page);
+			break;
+		}
+
+		spd->partial[spd->nr_pages] = (struct partial_page){ .len = copied };
+		spd->pages[spd->nr_pages++] = page;
+		len -= copied;
+		if (copied < PAGE_SIZE)
+			break;
+	}
+
+	return 0;
+}
+
+/* As the host's: O_NONBLOCK of the file alone says not to wait. */
+static ssize_t hyp_trace_pipe_splice_read(struct file *file, loff_t *ppos,
+					  struct pipe_inode_info *to, size_t len,
+					  unsigned int flags)
+{
+	struct hyp_trace_pipe *pipe = file->private_data;
+	struct partial_page partial[PIPE_DEF_BUFFERS];
+	struct page *pages[PIPE_DEF_BUFFERS];
+	struct splice_pipe_desc spd = {
+		.pages		= pages,
+		.partial	= partial,
+		.nr_pages_max	= PIPE_DEF_BUFFERS,
+		.ops		= &default_pipe_buf_ops,
+		.spd_release	= hyp_trace_pipe_spd_release,
+	};
+	ssize_t ret;
+
+	if (splice_grow_spd(to, &spd))
+		return -ENOMEM;
+
+	scoped_guard(mutex, &pipe->iter.mutex) {
+		ret = hyp_trace_pipe_wait_text(pipe, file, len);
+		if (ret > 0)
+			ret = hyp_trace_pipe_splice_fill(pipe, &spd, len);
+	}
+
+	if (spd.nr_pages)
+		ret = splice_to_pipe(to, &spd);
+
+	splice_shrink_spd(&spd);
 	return ret;
 }
 
@@ -230,6 +353,7 @@ static int hyp_trace_pipe_release(struct inode *inode, struct file *file)
 const struct file_operations hyp_trace_pipe_fops = {
 	.open		= hyp_trace_pipe_open,
 	.read		= hyp_trace_pipe_read,
+	.splice_read	= hyp_trace_pipe_splice_read,
 	.poll		= hyp_trace_pipe_poll,
 	.release	= hyp_trace_pipe_release,
 };

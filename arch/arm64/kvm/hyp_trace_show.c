@@ -277,7 +277,8 @@ static loff_t hyp_trace_show_lseek(struct file *file, loff_t offset, int whence)
 
 const struct file_operations hyp_trace_show_fops = {
 	.open		= hyp_trace_show_open,
-	.read		= seq_read,
+	.read_iter	= seq_read_iter,
+	.splice_read	= copy_splice_read,
 	.write		= hyp_trace_show_write,
 	.llseek		= hyp_trace_show_lseek,
 	.release	= hyp_trace_show_release,

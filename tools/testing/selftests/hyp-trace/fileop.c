@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/stat.h>
+#include <sys/sendfile.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -120,11 +121,30 @@ static int op_read(char **arg)
 }
 
 static void interrupt(int signal)
+static void xpipe(int fds[2])
+{
+	if (pipe(fds))
+		err(1, "pipe");
+}
+
+static int splice_once(const char *path, int flags)
+{
+	int fd = open(path, O_RDONLY | flags), fds[2];
+
+	xpipe(fds);
+	return print_outcome(fd < 0 ? fd : splice(fd, NULL, fds[1], NULL, 65536, 0), "eof");
+}
+
+static int op_splice(char **arg)
+{
+	return splice_once(arg[0], O_NONBLOCK);
+}
+
 {
 }
 
-/* Again and again, in case the first comes before the read has begun. */
-static int op_interrupt(char **arg)
+/* Again and again, in case the first comes before the wait has begun. */
+static void send_signals(void)
 {
 	struct sigaction action = { .sa_handler = interrupt };	/* no SA_RESTART */
 	struct itimerval timer = { { 0, 100000 }, { 0, 100000 } };
@@ -134,7 +154,18 @@ static int op_interrupt(char **arg)
 	return read_once(arg[0], 0);
 }
 
+static int op_interrupt(char **arg)
+{
+	send_signals();
+}
+
 static void put(const char *buf, size_t size)
+static int op_interrupt_splice(char **arg)
+{
+	send_signals();
+	return splice_once(arg[0], 0);
+}
+
 {
 	if (fwrite(buf, 1, size, stdout) != size)
 		err(1, "standard output");
@@ -155,16 +186,84 @@ static void read_all(int fd, void (*to)(const char *buf, size_t size))
 }
 
 static int op_drain(char **arg)
+static int xsetfl(int fd, const char *path, int flags)
 {
-	int fd = xopen(arg[0], O_RDONLY);
+	if (fcntl(fd, F_SETFL, flags))
+		err(1, "%s", path);
+	return fd;
+}
 
-	if (fcntl(fd, F_SETFL, O_NONBLOCK))
-		err(1, "%s", arg[0]);
+{
+	int fd = xsetfl(xopen(arg[0], O_RDONLY), arg[0], O_NONBLOCK);
+
 	read_all(fd, put);
 	return fflush(stdout) ? 1 : 0;
 }
 
 static int op_again(char **arg)
+/* Copy what is in a pipe that is not to block. Returns whether there was something. */
+static int empty_pipe(int fd)
+{
+	char buf[65536];
+	ssize_t ret, size = 0;
+
+	while ((ret = read(fd, buf, sizeof(buf))) > 0) {
+		put(buf, ret);
+		size += ret;
+	}
+	if (fflush(stdout))
+		err(1, "standard output");
+	return size > 0;
+}
+
+/*
+ * By splice() into a pipe that is emptied when it has no room left, and at the end: there
+ * is room for less and less. To the end of the file, or to where it would block.
+ */
+static void splice_all(int fd, size_t size, int each)
+{
+	ssize_t ret;
+	int fds[2];
+
+	xpipe(fds);
+	xsetfl(fds[0], "pipe", O_NONBLOCK);
+	do {
+		do {
+			ret = splice(fd, NULL, fds[1], NULL, size, SPLICE_F_NONBLOCK);
+		} while (ret > 0 && !each);
+		if (ret < 0 && errno != EAGAIN)
+			err(1, "splice");
+	} while (empty_pipe(fds[0]));
+}
+
+static int op_spliced(char **arg)
+{
+	int fd = xsetfl(xopen(arg[0], O_RDONLY), arg[0], O_NONBLOCK);
+
+	splice_all(fd, strtoul(arg[1], NULL, 0), 0);
+	return 0;
+}
+
+/* Waiting for more, up to the end of the file. */
+static int op_stream(char **arg)
+{
+	splice_all(xopen(arg[0], O_RDONLY), 65536, 1);
+	return 0;
+}
+
+static int op_sendfile(char **arg)
+{
+	size_t size = strtoul(arg[1], NULL, 0);
+	int fd = xopen(arg[0], O_RDONLY);
+	ssize_t ret;
+
+	while ((ret = sendfile(STDOUT_FILENO, fd, NULL, size)) > 0)
+		;
+	if (ret)
+		errx(1, "%s", strerrorname_np(errno));
+	return 0;
+}
+
 {
 	int fd = xopen(arg[0], O_RDONLY);
 
@@ -238,10 +337,16 @@ static const struct op {
 	{ "read", "FILE", 1, op_read, "once, without blocking" },
 	{ "interrupt", "FILE", 1, op_interrupt, "read once, blocking, with signals coming in" },
 	{ "poll", "FILE MS", 2, op_poll, "until it can be read: ok, or timeout" },
+	{ "splice", "FILE", 1, op_splice, "once, without blocking" },
+	{ "interrupt_splice", "FILE", 1, op_interrupt_splice,
+	  "splice once, blocking, with signals coming in" },
 	{ "select", "FILE MS", 2, op_select, "the same" },
 	{ "epoll", "FILE MS", 2, op_epoll, "the same" },
 	{ "drain", "FILE", 1, op_drain, "copy what there is now" },
 	{ "again", "FILE", 1, op_again, "read all, then seek to the start and copy all" },
+	{ "spliced", "FILE SIZE", 2, op_spliced, "the same by splice(), SIZE bytes at a time" },
+	{ "stream", "FILE", 1, op_stream, "the same by splice(), and wait for more" },
+	{ "sendfile", "FILE SIZE", 2, op_sendfile, "copy all by sendfile()" },
 	{ "pread", "FILE OFFSET SIZE", 3, op_pread, "copy this part" },
 };
 
@@ -254,7 +359,7 @@ static void usage(void)
 		"output. FILE may be - for standard input, but with open, write, read and\n"
 		"interrupt.\n");
 	for (op = ops; op < ops + ARRAY_SIZE(ops); op++)
-		fprintf(stderr, "    %-9s %-16s  %s\n", op->name, op->args, op->help);
+		fprintf(stderr, "    %-16s %-16s  %s\n", op->name, op->args, op->help);
 	exit(2);
 }
 
