@@ -82,7 +82,40 @@ rows() {
 	echo "$TABLE" | sed 's,EVENT,events/hypervisor/hyp_enter,' | grep .
 }
 
-plan $(($(rows | wc -l) + 6))
+missing_formats() {
+	for event in $CATALOGUE; do
+		grep -q "^name: $event\$" "$1/$event/format" || echo "$event"
+	done
+}
+
+# The top level's events/, and each other instance's, describe the events and do nothing
+# else: who takes one for this instance's gets an error.
+test_other_directory() {
+	for name in events instances/hyp-trace-refusals/events; do
+		events=$TRACEFS/$name/hypervisor
+		set_event=${events%/events/*}/set_event
+		is "$name: no filter for the group" \
+			"$(fileop write "$events/filter" 'id == 1')" ENOENT
+		is "$name: nor for an event" \
+			"$(fileop write "$events/hyp_enter/filter" 'id == 1')" ENOENT
+		is "$name: the group can't be enabled" "$(fileop write "$events/enable" 1)" EINVAL
+		is "$name: nor disabled" "$(fileop write "$events/enable" 0)" EINVAL
+		is "$name: that file affects no event" "$(cat "$events/enable")" "?"
+		is "$name: an event can't be enabled" \
+			"$(fileop write "$events/hyp_enter/enable" 1)" ENOENT
+		is "$name: nor triggered" \
+			"$(fileop write "$events/hyp_enter/trigger" traceoff)" ENOENT
+		is "$name: not by set_event, one of them" \
+			"$(fileop write "$set_event" hypervisor:hyp_enter)" EINVAL
+		is "$name: nor all" \
+			"$(fileop write "$set_event" hypervisor:)" EINVAL
+		is "$name: a format is there" "$(sed -n 's/^ID: //p' "$events/hyp_enter/format")" \
+			"$(cat "$HYP/events/hypervisor/hyp_enter/id")"
+		none "$name: each format" missing_formats "$events"
+	done
+}
+
+plan $(($(rows | wc -l) + 22 + 6))
 mkdir "$HOST"
 
 # The text ends in a newline, as echo has it.
@@ -95,6 +128,7 @@ while read -r file text outcome host; do
 	[ "$host" = - ] || found="$found, host ${outcome%%,*}"
 	is "$file: $text" "$found" "$outcome"
 done <table
+test_other_directory
 rmdir "$HOST"
 
 reset
