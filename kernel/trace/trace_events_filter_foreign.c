@@ -74,24 +74,55 @@ static unsigned int foreign_target(const struct prog_entry *prog, unsigned int n
 	return prog[target + 1].target ? nr : nr + 1;
 }
 
-static int foreign_prog(const struct prog_entry *prog, struct trace_foreign_pred *preds,
-			unsigned int max)
+/* Behind the first place that names the field, where the parser puts its marks, too. */
+static size_t foreign_field_pos(const struct filter_pred *pred, const char *str)
+{
+	const char *at = pred->field ? strstr(str, pred->field->name) : NULL;
+
+	return at ? at - str + strlen(pred->field->name) : 0;
+}
+
+static int foreign_refuse(struct trace_filter_error *error, const char *text, size_t pos)
+{
+	*error = (struct trace_filter_error){ text, pos };
+	return -EINVAL;
+}
+
+static int foreign_prog(const struct prog_entry *prog, const char *str,
+			struct trace_foreign_pred *preds, unsigned int max,
+			struct trace_filter_error *error)
 {
 	unsigned int i, nr = 0;
 
 	while (prog[nr].pred)
 		nr++;
 	if (nr > max)
-		return -E2BIG;
+		return foreign_refuse(error, err_text[FILT_ERR_TOO_MANY_PREDS], strlen(str));
 
 	for (i = 0; i < nr; i++) {
 		if (!foreign_pred(prog[i].pred, &preds[i]))
-			return -EINVAL;
+			return foreign_refuse(error, "Only the kernel can evaluate this field",
+					      foreign_field_pos(prog[i].pred, str));
 		preds[i].when = prog[i].when_to_branch;
 		preds[i].target = foreign_target(prog, nr, prog[i].target);
 	}
 
 	return nr;
+}
+
+/* The parser has more error codes than one, and for some errors no text. */
+static int foreign_parse(struct trace_event_call *call, const char *str,
+			 struct event_filter *filter, struct filter_parse_error *pe,
+			 struct trace_filter_error *error)
+{
+	int ret = process_preds(call, str, filter, pe);
+
+	if (!ret || ret == -ENOMEM)
+		return ret;
+	if (pe->lasterr <= 0)
+		return foreign_refuse(error, err_text[FILT_ERR_INVALID_FILTER], 0);
+	return foreign_refuse(error, err_text[pe->lasterr],
+			      min_t(size_t, pe->lasterr_pos, strlen(str)));
 }
 
 /**
@@ -102,30 +133,32 @@ static int foreign_prog(const struct prog_entry *prog, struct trace_foreign_pred
  *		to its target. Past the last one the event matches, and one
  *		further on it does not
  * @max:	how many of them there may be
- * @error:	where what the host would show of an error goes, for kfree(); NULL
- *		if there is nothing to show
+ * @error:	why there is no program, after -EINVAL
+ *
+ * The error is not logged: the caller has a log of its own.
  *
  * Context: process context, may sleep.
- * Return: how many predicates; -EINVAL for an expression that is none or that only
- * the kernel can evaluate; -E2BIG for one that is too long; -ENOMEM.
+ * Return: how many predicates; -EINVAL for an expression that is none, that only
+ * the kernel can evaluate, or that is too long; -ENOMEM.
  */
 int trace_compile_foreign_filter(struct trace_event_call *call, char *str,
 				 struct trace_foreign_pred *preds, unsigned int max,
-				 char **error)
+				 struct trace_filter_error *error)
 {
+	struct filter_parse_error *pe = NULL;
 	struct event_filter *filter = NULL;
 	int ret;
 
-	*error = NULL;
-
 	guard(mutex)(&event_mutex);
-	ret = create_event_filter(NULL, call, str, true, &filter);
-	if (!ret)
-		ret = foreign_prog(rcu_access_pointer(filter->prog), preds, max);
-	else if (filter)
-		swap(*error, filter->filter_string);
+	ret = create_filter_start(str, false, &pe, &filter);
+	if (ret)
+		return ret;
 
-	if (filter)
-		__free_filter(filter);
+	ret = foreign_parse(call, str, filter, pe, error);
+	if (!ret)
+		ret = foreign_prog(rcu_access_pointer(filter->prog), str, preds, max, error);
+
+	create_filter_finish(pe);
+	__free_filter(filter);
 	return ret;
 }

@@ -80,20 +80,17 @@ static ssize_t hyp_event_filter_read(struct file *file, char __user *ubuf, size_
 	return ret;
 }
 
+/* Of an expression that fills a page or more there is enough to be refused. */
 static ssize_t hyp_event_filter_write(struct file *file, const char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {
-	char *buf;
+	char *buf = memdup_user_nul(ubuf, min(cnt, PAGE_SIZE));
 	int ret;
 
-	if (cnt >= PAGE_SIZE)
-		return -EINVAL;
-
-	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	ret = hyp_event_set_filter(hyp_event_of(file), strstrip(buf));
+	ret = hyp_event_set_filter(hyp_event_of(file), cnt < PAGE_SIZE ? strstrip(buf) : buf);
 	kfree(buf);
 	if (ret)
 		return ret;

@@ -70,35 +70,70 @@ static bool hyp_filter_symbol(const char *print_fmt, struct hyp_word field, stru
 	return true;
 }
 
-/* Put numbers for the names in an expression. */
-static void hyp_filter_resolve(struct seq_buf *out, const char *print_fmt, const char *str)
+/* A field's name, or a number, whole. */
+static const char *hyp_filter_put_word(struct seq_buf *out, const char *str, struct hyp_word *field)
 {
-	struct hyp_word field = { }, name, number;
+	field->start = str;
+	while (isalnum(*str) || *str == '_')
+		str++;
+	field->len = str - field->start;
+	seq_buf_putmem(out, field->start, field->len);
+	return str;
+}
+
+/*
+ * Put the next piece of an expression: a word, a character, or what is in quotation marks,
+ * with a number for a name. @field is the last word. Returns what is behind it.
+ */
+static const char *hyp_filter_put_piece(struct seq_buf *out, const char *print_fmt,
+					const char *str, struct hyp_word *field)
+{
+	struct hyp_word name, number;
 	const char *end;
 
-	while (*str) {
-		if (isalpha(*str) || *str == '_') {
-			field.start = str;
-			while (isalnum(*str) || *str == '_')
-				str++;
-			field.len = str - field.start;
-			seq_buf_putmem(out, field.start, field.len);
-			continue;
-		}
+	if (isalpha(*str) || *str == '_')
+		return hyp_filter_put_word(out, str, field);
 
-		end = *str == '"' || *str == '\'' ? strchr(str + 1, *str) : NULL;
-		if (!end) {
-			seq_buf_putc(out, *str++);
-			continue;
-		}
-
-		name = (struct hyp_word){ str + 1, end - str - 1 };
-		if (hyp_filter_symbol(print_fmt, field, name, &number))
-			seq_buf_putmem(out, number.start, number.len);
-		else
-			seq_buf_putmem(out, str, end + 1 - str);
-		str = end + 1;
+	end = *str == '"' || *str == '\'' ? strchr(str + 1, *str) : NULL;
+	if (!end) {
+		seq_buf_putc(out, *str);
+		return str + 1;
 	}
+
+	name = (struct hyp_word){ str + 1, end - str - 1 };
+	if (hyp_filter_symbol(print_fmt, *field, name, &number))
+		seq_buf_putmem(out, number.start, number.len);
+	else
+		seq_buf_putmem(out, str, end + 1 - str);
+	return end + 1;
+}
+
+/*
+ * Put numbers for the names in an expression, until there are @max bytes or more. Returns
+ * what is left of the expression.
+ */
+static const char *hyp_filter_resolve(struct seq_buf *out, const char *print_fmt, const char *str,
+				      size_t max)
+{
+	struct hyp_word field = { };
+
+	while (*str && seq_buf_used(out) < max)
+		str = hyp_filter_put_piece(out, print_fmt, str, &field);
+
+	return str;
+}
+
+/* Where in the expression is what is at @pos with numbers for the names? */
+static size_t hyp_filter_origin(const char *print_fmt, const char *str, size_t pos, char *buf)
+{
+	const char *left;
+	struct seq_buf out;
+	size_t extra;
+
+	seq_buf_init(&out, buf, PAGE_SIZE);
+	left = hyp_filter_resolve(&out, print_fmt, str, pos);
+	extra = seq_buf_used(&out) - min(pos, seq_buf_used(&out));
+	return max_t(ssize_t, left - str - extra, 0);
 }
 
 /* Have EL2 use a program. */
@@ -128,14 +163,16 @@ static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_p
  * struct hyp_filter - a filter that is not used yet
  * @preds:	the program
  * @nr:		predicates it has; 0 for no filter
- * @text:	what to show of it, or what is wrong with it; NULL for nothing
- * @wrong:	why there is no program
+ * @text:	what the file shows: the expression, and, if it is refused, why
+ * @wrong:	-EINVAL if it is refused
+ * @error:	why
  */
 struct hyp_filter {
 	struct trace_foreign_pred	*preds;
 	int				nr;
 	char				*text;
 	int				wrong;
+	struct trace_filter_error	error;
 };
 
 static void hyp_filter_drop(struct hyp_filter *filter)
@@ -144,27 +181,44 @@ static void hyp_filter_drop(struct hyp_filter *filter)
 	kfree(filter->text);
 }
 
+static int hyp_filter_too_long(struct hyp_filter *filter, const char *str)
+{
+	filter->error = (struct trace_filter_error){ "Filter is too long", strlen(str) };
+	return -EINVAL;
+}
+
+/* Compile it, with a page in @buf. Returns how many predicates, -EINVAL or -ENOMEM. */
 static int hyp_filter_compile(struct hyp_event *event, const char *str, char *buf,
 			      struct hyp_filter *filter)
 {
+	char *print_fmt = event->call.print_fmt;
 	struct seq_buf resolved;
-	char *error = NULL;
-	int ret = -EINVAL;
+	int ret;
 
 	seq_buf_init(&resolved, buf, PAGE_SIZE);
-	hyp_filter_resolve(&resolved, event->call.print_fmt, str);
-	if (!seq_buf_has_overflowed(&resolved)) {
-		seq_buf_str(&resolved);
-		ret = trace_compile_foreign_filter(&event->call, buf, filter->preds,
-						   HYP_FILTER_MAX_PREDS, &error);
-	}
+	hyp_filter_resolve(&resolved, print_fmt, str, PAGE_SIZE);
+	if (strlen(str) >= PAGE_SIZE || seq_buf_has_overflowed(&resolved))
+		return hyp_filter_too_long(filter, str);
 
-	if (ret < 0)
-		swap(filter->text, error);
-	else
-		filter->nr = ret;
-	kfree(error);
-	return min(ret, 0);
+	seq_buf_str(&resolved);
+	ret = trace_compile_foreign_filter(&event->call, buf, filter->preds, HYP_FILTER_MAX_PREDS,
+					   &filter->error);
+	if (ret == -EINVAL)
+		filter->error.pos = hyp_filter_origin(print_fmt, str, filter->error.pos, buf);
+	return ret;
+}
+
+/* What the file shows. That of one that is refused is in the words of the host's. */
+static char *hyp_filter_text(const char *str, const struct hyp_filter *filter)
+{
+	int pos = filter->error.pos;
+
+	if (!filter->wrong)
+		return kstrdup(str, GFP_KERNEL);
+
+	/* The host's mark is a column off, but for the first one. */
+	return kasprintf(GFP_KERNEL, "%s\n%*s\nparse_error: %s\n", str, pos ? pos + 1 : 0, "^",
+			 filter->error.text);
 }
 
 /*
@@ -174,17 +228,20 @@ static int hyp_filter_compile(struct hyp_event *event, const char *str, char *bu
 static int hyp_filter_make(struct hyp_event *event, const char *str, struct hyp_filter *filter)
 {
 	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	int ret = -ENOMEM;
 
 	*filter = (struct hyp_filter){
 		.preds	= kcalloc(HYP_FILTER_MAX_PREDS, sizeof(*filter->preds), GFP_KERNEL),
-		.text	= kstrdup(str, GFP_KERNEL),
-		.wrong	= -ENOMEM,
 	};
-	if (buf && filter->preds && filter->text)
-		filter->wrong = hyp_filter_compile(event, str, buf, filter);
+	if (buf && filter->preds)
+		ret = hyp_filter_compile(event, str, buf, filter);
 	kfree(buf);
 
-	if (filter->wrong != -ENOMEM)
+	filter->nr = max(ret, 0);
+	filter->wrong = min(ret, 0);
+	if (ret != -ENOMEM)
+		filter->text = hyp_filter_text(str, filter);
+	if (filter->text)
 		return 0;
 
 	hyp_filter_drop(filter);
@@ -210,8 +267,8 @@ static int hyp_filter_use(struct hyp_event *event, struct hyp_filter *filter)
 }
 
 /*
- * Filter an event by an expression. As with the host's, what is wrong with it is
- * shown in its place, and then there is no filter.
+ * Filter an event by an expression. If that is refused, there is no filter, and the file
+ * and the log show why.
  */
 static int hyp_filter_set(struct hyp_event *event, const char *str)
 {
@@ -222,10 +279,11 @@ static int hyp_filter_set(struct hyp_event *event, const char *str)
 	if (ret)
 		return ret;
 
-	if (!filter.wrong || filter.text)
-		ret = hyp_filter_use(event, &filter);
+	ret = hyp_filter_use(event, &filter);
+	if (filter.wrong)
+		hyp_trace_log_error(str, &filter.error);
 	hyp_filter_drop(&filter);
-	return filter.wrong ?: ret;
+	return ret ?: filter.wrong;
 }
 
 static int hyp_filter_clear(struct hyp_event *event)
@@ -247,28 +305,54 @@ static int hyp_filter_clear_all(void)
 	return ret;
 }
 
-/* Use those filters that an event can have: of each there is one. */
+/* Use those that are not refused: of each event there is one. */
 static int hyp_filter_use_all(struct hyp_filter *filters)
 {
 	struct hyp_event *event;
-	int i, ret = -EINVAL, err = 0;
+	int i, ret = 0;
 
-	for (i = 0; (event = hyp_event_get(i)); i++) {
-		if (filters[i].wrong && filters[i].wrong != -EINVAL)
-			return filters[i].wrong;
+	for (i = 0; (event = hyp_event_get(i)) && !ret; i++) {
 		if (!filters[i].wrong)
-			ret = 0;
+			ret = hyp_filter_use(event, &filters[i]);
 	}
 
-	for (i = 0; (event = hyp_event_get(i)) && !err; i++) {
-		if (!filters[i].wrong)
-			err = hyp_filter_use(event, &filters[i]);
-	}
-
-	return ret ?: err;
+	return ret;
 }
 
-/* Filter those events that have the fields. All are made before one is used. */
+/* Of those that are all refused, the one of which most was right; NULL if one is not. */
+static struct hyp_filter *hyp_filter_refused_all(struct hyp_filter *filters)
+{
+	struct hyp_filter *filter, *best = filters;
+
+	for (filter = filters; filter < filters + NR_HYP_EVENTS; filter++) {
+		if (!filter->wrong)
+			return NULL;
+		if (filter->error.pos > best->error.pos)
+			best = filter;
+	}
+
+	return best;
+}
+
+/* Use what there is for the group; its file shows @str, or why no event can have it. */
+static int hyp_filter_set_made(struct hyp_filter *filters, const char *str, char **text)
+{
+	struct hyp_filter *refused = hyp_filter_refused_all(filters);
+	int ret = refused ? hyp_filter_clear_all() : hyp_filter_use_all(filters);
+
+	if (refused) {
+		hyp_trace_log_error(str, &refused->error);
+		swap(*text, refused->text);
+	}
+	if (!ret)
+		swap(hyp_filter_all, *text);
+	return ret ?: refused ? -EINVAL : 0;
+}
+
+/*
+ * Filter those events that have the fields. All are made before one is used. If there is
+ * no such event the expression is refused, and no event has a filter.
+ */
 static int hyp_filter_set_all(const char *str)
 {
 	struct hyp_filter *filters = kcalloc(NR_HYP_EVENTS, sizeof(*filters), GFP_KERNEL);
@@ -278,11 +362,9 @@ static int hyp_filter_set_all(const char *str)
 	if (filters && text) {
 		for (ret = 0; nr < NR_HYP_EVENTS && !ret; nr += !ret)
 			ret = hyp_filter_make(hyp_event_get(nr), str, &filters[nr]);
-		ret = ret ?: hyp_filter_use_all(filters);
+		ret = ret ?: hyp_filter_set_made(filters, str, &text);
 	}
 
-	if (!ret)
-		swap(hyp_filter_all, text);
 	kfree(text);
 	while (nr--)
 		hyp_filter_drop(&filters[nr]);
@@ -296,9 +378,8 @@ static int hyp_filter_set_all(const char *str)
  * @str:	the expression, or "0" for no filter
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL for an expression that does not fit the event: then that has no
- * filter; -E2BIG for one of more than HYP_FILTER_MAX_PREDS predicates; -ENOMEM. Then, as
- * with -E2BIG, nothing has changed.
+ * Return: 0; -EINVAL for an expression that is refused: then the event, or with NULL each
+ * event, has no filter; or, with nothing changed, -ENOMEM or what EL2 refused with.
  */
 int hyp_event_set_filter(struct hyp_event *event, const char *str)
 {
@@ -314,8 +395,8 @@ int hyp_event_set_filter(struct hyp_event *event, const char *str)
  * @event:	the event; NULL for what was written for all
  *
  * Context: process context, may sleep.
- * Return: the expression, or "none", with a newline, for kfree(); NULL when there is
- * no memory for it.
+ * Return: the expression, and why if it is refused, or "none", with a newline, for kfree();
+ * NULL when there is no memory for it.
  */
 char *hyp_event_get_filter(struct hyp_event *event)
 {

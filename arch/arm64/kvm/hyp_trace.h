@@ -90,6 +90,7 @@ struct dentry *hyp_trace_create_dir(const char *name);
 void hyp_trace_create_links(void);
 int hyp_trace_create_files(struct dentry *dir, const struct hyp_trace_file *files, void *data);
 int hyp_trace_open(struct inode *inode, struct file *file);
+loff_t hyp_trace_lseek(struct file *file, loff_t offset, int whence);
 int hyp_trace_file_cpu(struct inode *inode);
 
 /* Has the file of @file_cpu, or of all CPUs, the events of @cpu? */
@@ -109,6 +110,11 @@ bool hyp_trace_is_empty(struct trace_buffer *buffer, int cpu);
 unsigned int hyp_trace_get_percent(void);
 void hyp_trace_pause(struct trace_buffer *buffer, int cpu);
 __poll_t hyp_trace_poll(struct trace_buffer *buffer, int cpu, struct file *file, poll_table *pt);
+
+/* hyp_trace_errors.c: error_log */
+extern const struct file_operations hyp_trace_errors_fops;
+
+void hyp_trace_log_error(const char *str, const struct trace_filter_error *error);
 
 /* hyp_trace_dump.c: the last events, on the console */
 #ifdef CONFIG_KVM_HYP_TRACING_DUMP

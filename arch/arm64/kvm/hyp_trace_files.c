@@ -5,7 +5,7 @@
  *	hypervisor/
  *	    tracing_on  trace_clock  current_tracer  write_event
  *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
- *	    trace  trace_pipe
+ *	    trace  trace_pipe  error_log
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
  *	    available_events  set_event
  *	    events/{enable,header_page,header_event}
@@ -21,6 +21,7 @@
 #include <linux/kvm_host.h>
 #include <linux/ring_buffer.h>
 #include <linux/security.h>
+#include <linux/seq_file.h>
 #include <linux/trace.h>
 #include <linux/tracefs.h>
 #include <linux/uaccess.h>
@@ -39,6 +40,23 @@
 int hyp_trace_open(struct inode *inode, struct file *file)
 {
 	return security_locked_down(LOCKDOWN_TRACEFS);
+}
+
+/**
+ * hyp_trace_lseek - seek in a file that is a seq_file for readers alone
+ * @file:	the file
+ * @offset:	where to
+ * @whence:	from where
+ *
+ * Return: the new position; 0 for a file that is open for writing alone, which has none.
+ */
+loff_t hyp_trace_lseek(struct file *file, loff_t offset, int whence)
+{
+	if (file->f_mode & FMODE_READ)
+		return seq_lseek(file, offset, whence);
+
+	file->f_pos = 0;
+	return 0;
 }
 
 /**
@@ -259,6 +277,7 @@ static const struct hyp_trace_file hyp_trace_files[] __initconst = {
 	{ "buffer_percent",	HYP_TRACE_MODE_WRITE,	&hyp_trace_percent_fops },
 	{ "trace",		HYP_TRACE_MODE_WRITE,	&hyp_trace_show_fops },
 	{ "trace_pipe",		HYP_TRACE_MODE_READ,	&hyp_trace_pipe_fops },
+	{ "error_log",		HYP_TRACE_MODE_WRITE,	&hyp_trace_errors_fops },
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 	{ "write_event",	0220,			&write_event_fops },
 #endif

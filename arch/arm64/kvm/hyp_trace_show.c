@@ -266,20 +266,11 @@ static ssize_t hyp_trace_show_write(struct file *file, const char __user *ubuf, 
 	return cnt;
 }
 
-static loff_t hyp_trace_show_lseek(struct file *file, loff_t offset, int whence)
-{
-	if (file->f_mode & FMODE_READ)
-		return seq_lseek(file, offset, whence);
-
-	file->f_pos = 0;
-	return 0;
-}
-
 const struct file_operations hyp_trace_show_fops = {
 	.open		= hyp_trace_show_open,
 	.read_iter	= seq_read_iter,
 	.splice_read	= copy_splice_read,
 	.write		= hyp_trace_show_write,
-	.llseek		= hyp_trace_show_lseek,
+	.llseek		= hyp_trace_lseek,
 	.release	= hyp_trace_show_release,
 };

@@ -114,13 +114,14 @@ static void filter_test_put(struct filter_test *t, struct seq_buf *text, int dep
 
 static void filter_test_compile(struct kunit *test, struct filter_test *t)
 {
-	char text[FILTER_TEST_TEXT], *error;
+	struct trace_filter_error error = { };
+	char text[FILTER_TEST_TEXT];
 	int i, nr;
 
 	strscpy(text, t->text);
 	nr = trace_compile_foreign_filter(&t->event->call, text, t->preds, ARRAY_SIZE(t->preds),
 					  &error);
-	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error);
+	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error.text);
 
 	for (i = 0; i < nr; i++) {
 		const struct trace_foreign_pred *p = &t->preds[i];

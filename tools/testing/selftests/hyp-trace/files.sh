@@ -16,6 +16,7 @@ buffer_percent
 buffer_size_kb
 buffer_total_size_kb
 current_tracer
+error_log
 events/enable
 events/header_event
 events/header_page

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A filter lets those events pass that its expression wants, and no others take
-# room; what is wrong with one is told as the host's filters tell it.
+# room; one that is refused leaves none, and its file shows why.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 
@@ -90,27 +90,90 @@ test_no_room() {
 	echo 0 >"$HYP/tracing_on"
 }
 
-# Ours and the host's, of an event that has a field of that name, too.
+# The host has no text for some errors, and no mark.
+host_text() {
+	sed 's/^Error: (0)$/^\nparse_error: Meaningless filter expression/'
+}
+
+# Ours and the host's, of an event that has a field of that name, too. The host's error
+# varies, as the parser's codes do.
 test_wrong() {
 	mkdir "$HOST"
 	echo "$WRONG" | grep . >table
 	while read -r expression; do
 		ours=$(echo "$expression" | sed 's/\<field\>/id/')
-		found=$(fileop write "$FILTER" "$ours")
-		host=$(fileop write "$HOST/events/raw_syscalls/sys_exit/filter" "$ours")
-		is "$ours: refused" "$found" "${host#ok}"
+		is "$ours: refused" "$(fileop write "$FILTER" "$ours")" EINVAL
+		fileop write "$HOST/events/raw_syscalls/sys_exit/filter" "$ours" >outcome
 		cat "$FILTER" >found
-		cat "$HOST/events/raw_syscalls/sys_exit/filter" >host
+		host_text <"$HOST/events/raw_syscalls/sys_exit/filter" >host
 		none "and shown as what it is" diff found host
 	done <table
 	rmdir "$HOST"
+}
 
+ONLY_HOST="Only the kernel can evaluate this field"
+TOO_MANY=$(seq -s '||' 40 | sed 's/[0-9][0-9]*/id==&/g')
+# On pages of any size
+TOO_LONG="id == 1$(printf '%70000s' ' ') && id == 2"
+
+# refused NAME FILE EXPRESSION WHY COLUMN: by one rule, whatever is wrong and whichever file
+# it is. There was a filter before.
+refused() {
 	reset
 	only selftest
 	echo "id == 1" >"$FILTER"
-	fileop write "$FILTER" "id = 1" >outcome
+	echo >"$HYP/error_log"
+	is "$1: EINVAL" "$(fileop write "$2" "$3")" EINVAL
+	printf '%s\n%*s\nparse_error: %s\n\n' "$3" "$(($5 + ($5 > 0)))" "^" "$4" >expected
+	none "$1: the file shows why" diff expected "$2"
+	printf '  Command: %s\n%*s\n' "$3" $((12 + $5)) "^" >expected
+	sed "1s/^\[ *[0-9]*\.[0-9]*\] event filter parse error: error: $4\$/OK/" \
+		"$HYP/error_log" >found
+	is "$1: so does error_log" "$(head -n 1 found)" OK
+	sed 1d found >log
+	none "$1: with the expression" diff expected log
 	record trace write_ids
-	is "after that nothing is filtered" "$(passed)" "$(echo "$IDS" | xargs)"
+	is "$1: nothing is filtered" "$(passed)" "$(echo "$IDS" | xargs)"
+}
+
+test_refused() {
+	for kind in "an event's" "the group's"; do
+		file=$FILTER
+		[ "$kind" = "an event's" ] || file=$EVENTS/filter
+		refused "$kind, no expression" "$file" "id = 1" "Invalid operator" 4
+		refused "$kind, the task's name" "$file" 'comm == "sh"' "$ONLY_HOST" 4
+		refused "$kind, too many terms" "$file" "$TOO_MANY" \
+			"Too many terms in predicate expression" ${#TOO_MANY}
+		refused "$kind, no such field" "$file" "no_field == 1" "Field not found" 9
+	done
+	refused "an operand of the first event that has none" "$EVENTS/filter" "vcpu == x" \
+		"Invalid value (did you forget quotes)?" 9
+}
+
+# What fills a page can't be shown whole.
+test_page() {
+	for file in "$FILTER" "$EVENTS/filter"; do
+		reset
+		only selftest
+		echo "id == 1" >"$FILTER"
+		is "a page or more, in ${file#"$EVENTS/"}: EINVAL" \
+			"$(fileop write "$file" "$TOO_LONG")" EINVAL
+		is "a page or more, in ${file#"$EVENTS/"}: the file shows why" \
+			"$(sed -n 's/^parse_error: //p' "$file")" "Filter is too long"
+		record trace write_ids
+		is "a page or more, in ${file#"$EVENTS/"}: nothing is filtered" \
+			"$(passed)" "$(echo "$IDS" | xargs)"
+	done
+}
+
+# The mark is where the user wrote it, not where it is with numbers for names.
+test_mark() {
+	fileop write "$EVENTS/hyp_enter/filter" 'reason == "guest" && no_field == 1' >outcome
+	is "the mark counts names as they were written" "$(sed -n 2p "$EVENTS/hyp_enter/filter")" \
+		"$(printf '%31s' "^")"
+	is "which are shown so" "$(head -n 1 "$EVENTS/hyp_enter/filter")" \
+		'reason == "guest" && no_field == 1'
+	echo 0 >"$EVENTS/hyp_enter/filter"
 }
 
 test_files() {
@@ -118,26 +181,22 @@ test_files() {
 	is "0: none" "$(cat "$FILTER")" none
 	echo "id == 1" >"$FILTER"
 	is "an expression is shown" "$(cat "$FILTER")" "id == 1"
-	fileop write "$FILTER" "$(seq -s '||' 40 | sed 's/[0-9][0-9]*/id==&/g')" >outcome
-	is "one that is too long is refused" "$(cat outcome)" E2BIG
-	is "and changes nothing" "$(cat "$FILTER")" "id == 1"
-	is "the task's name is the host's to know" \
-		"$(fileop write "$FILTER" 'comm == "sh"')" EINVAL
-	is "and no field of the record" "$(cat "$FILTER")" "id == 1"
 	echo 0 >"$EVENTS/filter"
 	is "0 for all" "$(cat "$EVENTS"/filter "$EVENTS"/*/filter | sort -u)" none
 
+	echo "id == 1" >"$FILTER"
 	echo "vcpu == 1" >"$EVENTS/filter"
 	is "for all: those with the field" \
 		"$(grep -l 'vcpu == 1' "$EVENTS"/*/filter | xargs -n 1 dirname | sed 's,.*/,,' |
 			xargs)" \
 		"guest_enter guest_exit hyp_enter hyp_exit"
 	is "which is shown" "$(cat "$EVENTS/filter")" "vcpu == 1"
+	is "the others keep theirs" "$(cat "$FILTER")" "id == 1"
 	is "a field that none has is refused" \
 		"$(fileop write "$EVENTS/filter" "no_field == 1")" EINVAL
-	is "and changes nothing" "$(cat "$EVENTS/filter" "$EVENTS/guest_exit/filter" | xargs)" \
-		"vcpu == 1 vcpu == 1"
+	is "no event has a filter then" "$(cat "$EVENTS"/*/filter | sort -u)" none
 	echo 0 >"$EVENTS/filter"
+	is "0 takes the reason away" "$(cat "$EVENTS/filter")" none
 }
 
 two_guests() {
@@ -209,11 +268,14 @@ number_of() {
 	grep -c ": selftest: id=$1\$" trace
 }
 
-plan $(($(echo "$TABLE" | grep -c .) + 1 + 2 * $(echo "$WRONG" | grep -c .) + 1 + 11 + 8 + 1)) \
-	write_event
+plan $(($(echo "$TABLE" | grep -c .) + 1 + 2 * $(echo "$WRONG" | grep -c .) + 9 * 5 + 6 + 2 +
+	9 + 8 + 1)) write_event
 test_expressions
 test_no_room
 test_wrong
+test_refused
+test_page
+test_mark
 test_files
 test_names
 test_changes
