@@ -9,6 +9,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/stat.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -120,7 +121,6 @@ static int op_read(char **arg)
 	return read_once(arg[0], O_NONBLOCK);
 }
 
-static void interrupt(int signal)
 static void xpipe(int fds[2])
 {
 	if (pipe(fds))
@@ -140,6 +140,7 @@ static int op_splice(char **arg)
 	return splice_once(arg[0], O_NONBLOCK);
 }
 
+static void interrupt(int signal)
 {
 }
 
@@ -151,21 +152,21 @@ static void send_signals(void)
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
-	return read_once(arg[0], 0);
 }
 
 static int op_interrupt(char **arg)
 {
 	send_signals();
+	return read_once(arg[0], 0);
 }
 
-static void put(const char *buf, size_t size)
 static int op_interrupt_splice(char **arg)
 {
 	send_signals();
 	return splice_once(arg[0], 0);
 }
 
+static void put(const char *buf, size_t size)
 {
 	if (fwrite(buf, 1, size, stdout) != size)
 		err(1, "standard output");
@@ -185,7 +186,6 @@ static void read_all(int fd, void (*to)(const char *buf, size_t size))
 		err(1, "read");
 }
 
-static int op_drain(char **arg)
 static int xsetfl(int fd, const char *path, int flags)
 {
 	if (fcntl(fd, F_SETFL, flags))
@@ -193,6 +193,7 @@ static int xsetfl(int fd, const char *path, int flags)
 	return fd;
 }
 
+static int op_drain(char **arg)
 {
 	int fd = xsetfl(xopen(arg[0], O_RDONLY), arg[0], O_NONBLOCK);
 
@@ -200,7 +201,6 @@ static int xsetfl(int fd, const char *path, int flags)
 	return fflush(stdout) ? 1 : 0;
 }
 
-static int op_again(char **arg)
 /* Copy what is in a pipe that is not to block. Returns whether there was something. */
 static int empty_pipe(int fd)
 {
@@ -264,6 +264,7 @@ static int op_sendfile(char **arg)
 	return 0;
 }
 
+static int op_again(char **arg)
 {
 	int fd = xopen(arg[0], O_RDONLY);
 
@@ -336,17 +337,17 @@ static const struct op {
 	{ "write", "FILE TEXT", 2, op_write, "as often as it takes for all of TEXT" },
 	{ "read", "FILE", 1, op_read, "once, without blocking" },
 	{ "interrupt", "FILE", 1, op_interrupt, "read once, blocking, with signals coming in" },
-	{ "poll", "FILE MS", 2, op_poll, "until it can be read: ok, or timeout" },
 	{ "splice", "FILE", 1, op_splice, "once, without blocking" },
 	{ "interrupt_splice", "FILE", 1, op_interrupt_splice,
 	  "splice once, blocking, with signals coming in" },
+	{ "poll", "FILE MS", 2, op_poll, "until it can be read: ok, or timeout" },
 	{ "select", "FILE MS", 2, op_select, "the same" },
 	{ "epoll", "FILE MS", 2, op_epoll, "the same" },
 	{ "drain", "FILE", 1, op_drain, "copy what there is now" },
-	{ "again", "FILE", 1, op_again, "read all, then seek to the start and copy all" },
 	{ "spliced", "FILE SIZE", 2, op_spliced, "the same by splice(), SIZE bytes at a time" },
 	{ "stream", "FILE", 1, op_stream, "the same by splice(), and wait for more" },
 	{ "sendfile", "FILE SIZE", 2, op_sendfile, "copy all by sendfile()" },
+	{ "again", "FILE", 1, op_again, "read all, then seek to the start and copy all" },
 	{ "pread", "FILE OFFSET SIZE", 3, op_pread, "copy this part" },
 };
 
@@ -356,16 +357,28 @@ static void usage(void)
 
 	fprintf(stderr, "Usage: fileop OPERATION FILE [ARGUMENT]...\n"
 		"Prints what came of it: ok, eof, or the error's name; or copies to standard\n"
-		"output. FILE may be - for standard input, but with open, write, read and\n"
-		"interrupt.\n");
+		"output. FILE may be - for standard input, but with open, write, read, splice and\n"
+		"interrupt. After `as UID GID\', as that user, in that group alone.\n");
 	for (op = ops; op < ops + ARRAY_SIZE(ops); op++)
 		fprintf(stderr, "    %-16s %-16s  %s\n", op->name, op->args, op->help);
 	exit(2);
 }
 
+static void become(const char *uid, const char *gid)
+{
+	if (setgroups(0, NULL) || setgid(atoi(gid)) || setuid(atoi(uid)))
+		err(1, "as %s %s", uid, gid);
+}
+
 int main(int argc, char **argv)
 {
 	const struct op *op;
+
+	if (argc > 4 && !strcmp(argv[1], "as")) {
+		become(argv[2], argv[3]);
+		argc -= 3;
+		argv += 3;
+	}
 
 	for (op = ops; op < ops + ARRAY_SIZE(ops); op++) {
 		if (argc == 2 + op->nr_args && !strcmp(argv[1], op->name))

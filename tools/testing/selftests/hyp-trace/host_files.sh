@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# The files of hypervisor/, and which of the host's files each is like. Sourced after
+# tracing.sh.
+
+# Each file, and the host's own of that kind.
+ALL_FILES='
+available_events
+buffer_percent
+buffer_size_kb
+buffer_total_size_kb
+current_tracer
+error_log
+events/enable
+events/header_event
+events/header_page
+events/hypervisor/enable		events/kvm/enable
+events/hypervisor/filter		events/kvm/filter
+events/hypervisor/EVENT/enable		events/kvm/kvm_exit/enable
+events/hypervisor/EVENT/filter		events/kvm/kvm_exit/filter
+events/hypervisor/EVENT/format		events/kvm/kvm_exit/format
+events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
+per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
+per_cpu/CPU/stats			per_cpu/cpu0/stats
+per_cpu/CPU/trace			per_cpu/cpu0/trace
+per_cpu/CPU/trace_pipe			per_cpu/cpu0/trace_pipe
+per_cpu/CPU/trace_pipe_raw		per_cpu/cpu0/trace_pipe_raw
+set_event
+trace
+trace_clock
+trace_pipe
+tracing_on
+write_event				trace_marker
+'
+
+# The table, with a line for each event of $CATALOGUE and for each CPU.
+rows() {
+	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
+	echo "$ALL_FILES" | awk -v events="$(echo "$CATALOGUE" | xargs)" -v cpus="$cpus" '
+		function each(word, name) { file = $1; sub(word, name, file); row(file) }
+		function row(file) { print file, $2 ? $2 : file }
+		BEGIN { nr = split(events, event, " ") }
+		!NF || $1 == "write_event" && event[nr] != "selftest" { next }
+		{ file = $1 }
+		/EVENT/ { for (i = 1; i <= nr; i++) each("EVENT", event[i]); next }
+		/CPU/ { for (i = 0; i < cpus; i++) each("CPU", "cpu" i); next }
+		{ row(file) }'
+}
