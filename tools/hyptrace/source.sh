@@ -41,6 +41,47 @@ new_files() (
 	done
 )
 
+# The kernel's .c files that are ours or that the patches change.
+c_files() {
+	{
+		new_files
+		touched
+	} | grep '\.c$' | grep -v '^tools/' | LC_ALL=C sort -u
+}
+
+# What kbuild makes of them, in a tree: objects TREE. A file that another one includes
+# has no object of its own.
+objects() {
+	included=$(c_files | sed "s,^,$1/," | xargs sed -n 's,^#include "\(.*/\)\?\(.*\.c\)"$,\2,p')
+	echo arch/arm64/kvm/hyp/nvhe/
+	for file in $(c_files); do
+		case $file in
+		arch/arm64/kvm/hyp/nvhe/*) continue ;;
+		esac
+		echo "$included" | grep -qxF "${file##*/}" || echo "${file%.c}.o"
+	done
+}
+
+# The .c files of ours that no object in a build directory was made of.
+not_compiled() {
+	find "$1" -name '.*.cmd' -exec cat {} + >"$1/.all-cmds"
+	c_files | while read -r file; do
+		grep -qE "/$file( |\$|\))" "$1/.all-cmds" || echo "$file"
+	done
+}
+
+# Warnings of the compiler and of sparse in a log that are in files of ours, or in the
+# files that the patches change; fails without any. One in a macro is put down to
+# where that is used.
+our_warnings() {
+	{
+		new_files | grep '\.[ch]$' | grep -v '^tools/'
+		touched | grep '\.[ch]$'
+	} | sed 's/[.]/\\./g; s/$/:[0-9]+(:[0-9]+)?: (warning|error)/' >"$1.patterns"
+	! grep -E -f "$1.patterns" "$1" || return 0
+	return 1
+}
+
 # apply_patch PATCH DIR: with zero fuzz. The hunks that fail are named. A patch
 # may be but a message, for new files alone.
 apply_patch() {

@@ -27,7 +27,7 @@ builds() {
 	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1" &&
 		"$TOOLS/kernel" CONFIG=lint TREE="$tree" \
 			UNKNOWN_OK="$ours" \
-			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/trace/trace.o kernel/trace/trace_events.o kernel/time/timekeeping.o"
+			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/trace/trace.o kernel/trace/trace_events.o kernel/trace/trace_events_filter.o fs/tracefs/inode.o"
 }
 
 rm -rf "$BUILD/kernel-lint"
