@@ -87,3 +87,15 @@ lock() {
 	exec 9>"$BUILD/.lock-$1"
 	flock -n 9 || { note "waiting for another run that makes $1"; flock 9; }
 }
+
+# The mirror that the machine's apt has of its own release; of its archive of security
+# updates by `mirror -security'.
+mirror() {
+	# shellcheck disable=SC1091 # not of ours
+	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")$1
+	# shellcheck disable=SC2016 # apt's, not the shell's
+	apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+		awk -v codename="$codename" '
+			$1 == codename && $2 !~ /^cdrom:/ && !uri { uri = $2 }
+			END { print uri }'
+}
