@@ -20,6 +20,8 @@ struct state {
 };
 
 static _Alignas(PAGE_SIZE) u8 memory[PKVM_PAGES][PAGE_SIZE];
+/* What is behind the caches, where an access that bypasses them goes. */
+static u8 uncached[PKVM_PAGES][PAGE_SIZE];
 static struct state states[PKVM_PAGES];
 
 static struct state *pkvm_state(u64 pfn)
@@ -45,6 +47,7 @@ void pkvm_boot(void)
 		states[i] = (struct state){ };
 		ASAN_UNPOISON_MEMORY_REGION(memory[i], PAGE_SIZE);
 		memset(memory[i], 0xa5, PAGE_SIZE);
+		memset(uncached[i], 0xa5, PAGE_SIZE);
 		pkvm_map(&states[i]);
 	}
 }
@@ -99,7 +102,15 @@ int __pkvm_host_donate_hyp(u64 pfn, u64 nr_pages)
 	return 0;
 }
 
-/* What EL2 gives back has nothing on it. */
+void kvm_flush_dcache_to_poc(const void *va, size_t size)
+{
+	struct state *state = pkvm_state(hyp_virt_to_pfn(va));
+
+	WARN_ON(size != PAGE_SIZE || !state || state->owner != OWNER_EL2);
+	memcpy(uncached[state - states], va, size);
+}
+
+/* A page that EL2 returns has zeroes on it, in the caches and behind them. */
 int __pkvm_hyp_donate_host(u64 pfn, u64 nr_pages)
 {
 	struct state *state = pkvm_state(pfn);
@@ -110,7 +121,7 @@ int __pkvm_hyp_donate_host(u64 pfn, u64 nr_pages)
 		return -EPERM;
 
 	for (i = 0; i < PAGE_SIZE; i++)
-		WARN_ON(memory[state - states][i]);
+		WARN_ON(memory[state - states][i] || uncached[state - states][i]);
 	state->owner = OWNER_HOST;
 	pkvm_map(state);
 	return 0;
@@ -148,8 +159,11 @@ void pkvm_scribble(unsigned int page, unsigned int offset, u64 value)
 {
 	volatile u64 *word = (u64 *)&memory[page][offset % PAGE_SIZE & ~7U];
 
-	if (states[page].owner == OWNER_HOST)
-		*word = value;
+	if (states[page].owner != OWNER_HOST)
+		return;
+
+	*word = value;
+	*(u64 *)&uncached[page][offset % PAGE_SIZE & ~7U] = value;
 }
 
 void pkvm_check_all_given_back(void)

@@ -136,11 +136,18 @@ static int hyp_trace_take(u64 pfn, void **va)
 	return 0;
 }
 
+/*
+ * The host must not see what EL2 had on the page: the zeroes must be in memory too, where
+ * the host's accesses may go that bypass the caches.
+ */
 static void hyp_trace_give(void *va)
 {
 	memset(va, 0, PAGE_SIZE);
-	if (is_protected_kvm_enabled())
-		WARN_ON(__pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1));
+	if (!is_protected_kvm_enabled())
+		return;
+
+	kvm_flush_dcache_to_poc(va, PAGE_SIZE);
+	WARN_ON(__pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1));
 }
 
 static int hyp_trace_begin_locked(struct hyp_trace_cpu *trace, u64 meta_pfn,
