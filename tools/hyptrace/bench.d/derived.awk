@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Lines of figures, and after them what follows from several: the longest hypercall; and what
-# each of the three events costs that a hypercall passes, while they are off.
+# each of the three events costs that a hypercall passes, while they are off; and what tracing
+# that was never used costs a PSCI call.
 
 { print }
 
@@ -8,9 +9,13 @@
 
 /^hcall_insns[.]/ { hcall[substr($1, 13)] = $2 }
 
+/^psci_insns[.]/ { psci[substr($1, 12)] = $2 }
+
 END {
 	if (longest)
 		print "el2_hcall_max_insns", longest, "insns"
 	if ("without" in hcall)
 		print "el2_event_off_insns.measured", (hcall["default"] - hcall["without"]) / 3, "insns"
+	if ("without" in psci)
+		print "el2_psci_off_insns", psci["default"] - psci["without"], "insns"
 }

@@ -86,6 +86,12 @@ all_made() {
 	[ ! -s "$tmp/not_made" ]
 }
 
+# A CPU that waits for a lock that is never released waits for ever.
+races() {
+	TSAN_OPTIONS=halt_on_error=1 timeout 120 "$objects/fuzz/race/park_race" >"$tmp/race" 2>&1 ||
+		{ echo "status $?"; cat "$tmp/race"; return 1; }
+}
+
 built() {
 	make -s -j"$(nproc)" -C "$from" fuzzers O="$objects"
 }
@@ -97,4 +103,6 @@ for fuzzer in $FUZZERS; do
 	ok "$fuzzer: no input is its end" survives "$fuzzer"
 	told "$fuzzer"
 done
+ok "CPUs that park race with others that change their rings" races
+grep '^# ' "$tmp/race"
 plan

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +71,30 @@ static inline void atomic64_fetch_inc_release(atomic64_t *v)
 	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELEASE);
 }
 
-/* CPUs: those that there can be, and those that there are. */
+typedef struct { u32 counter; } atomic_t;
+
+#define atomic_set(v, value)		shim_store(&(v)->counter, value, RELAXED)
+#define atomic_set_release(v, value)	shim_store(&(v)->counter, value, RELEASE)
+
+static inline u32 atomic_cmpxchg_acquire(atomic_t *v, u32 old, u32 new)
+{
+	shim_step(v);
+	__atomic_compare_exchange_n(&v->counter, &old, new, false, __ATOMIC_ACQUIRE,
+				    __ATOMIC_RELAXED);
+	return old;
+}
+
+/* CPUs: those that there can be, and those that there are; in a race each has a thread. */
 #define NR_CPUS				8
 #define EL2_CPUS			4
 
-extern unsigned int el2_cpu;
+#ifdef EL2_RACE
+#define EL2_PER_THREAD			__thread
+#else
+#define EL2_PER_THREAD
+#endif
+
+extern EL2_PER_THREAD unsigned int el2_cpu;
 extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 
 #define DECLARE_PER_CPU(type, name)	extern typeof(type) name[NR_CPUS]
@@ -82,30 +102,35 @@ extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 #define per_cpu_ptr(ptr, cpu)		(&(*(ptr))[cpu])
 #define this_cpu_ptr(ptr)		per_cpu_ptr(ptr, el2_cpu)
 
-/* Nobody else is there: a lock that is held will never be released. */
 typedef struct { bool held; } hyp_spinlock_t;
 
-extern unsigned int el2_locks;	/* how many are held */
+extern EL2_PER_THREAD unsigned int el2_locks;	/* how many are held */
 
 #define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
 
+/* Outside a race nobody else is there: a lock that is held will never be released. */
 static inline void hyp_spin_lock(hyp_spinlock_t *lock)
 {
-	WARN_ON(lock->held);
-	lock->held = true;
+	while (__atomic_exchange_n(&lock->held, true, __ATOMIC_ACQUIRE)) {
+#ifdef EL2_RACE
+		sched_yield();
+#else
+		abort();
+#endif
+	}
 	el2_locks++;
-}
-
-static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
-{
-	WARN_ON(!lock->held);
-	lock->held = false;
-	el2_locks--;
 }
 
 static inline void hyp_assert_lock_held(hyp_spinlock_t *lock)
 {
-	WARN_ON(!lock->held);
+	WARN_ON(!__atomic_load_n(&lock->held, __ATOMIC_RELAXED));
+}
+
+static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
+{
+	hyp_assert_lock_held(lock);
+	__atomic_store_n(&lock->held, false, __ATOMIC_RELEASE);
+	el2_locks--;
 }
 
 /* Registers */

@@ -23,23 +23,48 @@
  * CPU that runs one, and none will be begun once @on is clear. That is all an
  * event needs: no lock, no atomic operation (event_write.c).
  *
- * The exception is a CPU that has gone to the firmware by a PSCI call, and may
- * not come back: it is @parked until it does, writes nothing meanwhile, and
- * others may change its @on. Without pKVM, PSCI calls do not pass through EL2
- * and no CPU is ever parked; there the host turns a CPU's tracing off before
- * it takes the CPU down. A host that does not only keeps the ring from being
- * unloaded.
+ * The exception is a CPU that a PSCI call has sent to the firmware, from where
+ * it may not return. It writes nothing until it does, and another CPU may do
+ * in its place what only the CPU itself may do otherwise. @presence says which
+ * of the two has the writer's part of the ring:
+ *
+ *	           park                     hold
+ *	PRESENT ---------> PARKED <-------------------------> HELD
+ *	        <---------                    release
+ *	          unpark
+ *
+ *	PRESENT		the CPU itself
+ *	PARKED		nobody
+ *	HELD		another CPU, which also has the ring's lock
+ *
+ * To park is one store. To unpark is one compare-and-exchange of a word that is
+ * the CPU's own: each entry to idle and each return from it pays for that,
+ * whether tracing was ever used or not. Only a CPU that finds itself held waits,
+ * and only for the ring's lock. SYSTEM_OFF and SYSTEM_RESET wait for nothing:
+ * they get through when EL2 has panicked with any lock held.
+ *
+ * Without pKVM, PSCI calls do not pass through EL2 and no CPU is ever parked;
+ * there the host turns a CPU's tracing off before it takes the CPU down. A host
+ * that does not only keeps the ring from being unloaded.
  *
  * Locking and ordering
  * --------------------
  *
- * hyp_trace_lock covers the state of all rings and all but the writer's part
- * of struct trace_ring. It is held for one page's work, and taken before
- * pKVM's own locks.
+ * Each ring has a lock, which covers its state, @on and all but the writer's
+ * part of struct trace_ring. The lock is held for one page's work. No CPU takes
+ * two of them. pKVM's own locks are taken inside.
  *
  * (F) on: the CPU stores @on = false with release, after its last commit;
  *     unloading, on another CPU, loads @on with acquire before it touches the
- *     ring. For a parked CPU the lock orders the same.
+ *     ring.
+ *
+ * (P) presence: the CPU stores PARKED with release, after its last commit.
+ *     Another CPU that exchanges PARKED for HELD does so with acquire, before
+ *     it touches the writer's part or @on, and stores PARKED with release
+ *     afterwards. The CPU exchanges PARKED for PRESENT with acquire, before its
+ *     next event. Only one of two exchanges can see the same PARKED: either the
+ *     CPU is held and sees all that the holder did, or the holder fails. A CPU
+ *     that sees HELD takes the lock, and so waits for the holder to release it.
  *
  * Whatever comes from the host is in registers: read once by construction.
  */
@@ -60,8 +85,6 @@
 
 DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 atomic64_t hyp_trace_config;
-
-static DEFINE_HYP_SPINLOCK(hyp_trace_lock);
 
 /* NULL for a CPU that the host made up. */
 static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
@@ -156,7 +179,7 @@ static int hyp_trace_begin_locked(struct hyp_trace_cpu *trace, u64 meta_pfn,
 	void *meta, *dir;
 	int ret;
 
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_NONE)
 		return -EBUSY;
@@ -189,7 +212,7 @@ static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	void *leaf;
 	int ret;
 
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_LOADING)
 		return -EBUSY;
@@ -209,7 +232,7 @@ static int hyp_trace_add_page_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	void *page;
 	int ret;
 
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_LOADING)
 		return -EBUSY;
@@ -228,7 +251,7 @@ static int hyp_trace_end_locked(struct hyp_trace_cpu *trace)
 {
 	int ret;
 
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_LOADING)
 		return -EBUSY;
@@ -244,7 +267,7 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 	struct trace_ring *ring = &trace->ring;
 	void *page;
 
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state == HYP_TRACE_NONE)
 		return 0;
@@ -272,23 +295,32 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 	return 0;
 }
 
-/* True if no event can be open on the CPU until the lock is released. */
-static bool hyp_trace_is_still(struct hyp_trace_cpu *trace)
+/*
+ * Have the writer's part of the ring: that CPU is this one, or it is parked and stays so
+ * until hyp_trace_release(). False if it may be in the middle of an event.
+ */
+static bool hyp_trace_hold(struct hyp_trace_cpu *trace)
 {
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
-	return trace == this_cpu_ptr(&hyp_trace_cpu) || trace->parked;
+	if (trace == this_cpu_ptr(&hyp_trace_cpu))
+		return true;
+
+	return atomic_cmpxchg_acquire(&trace->presence, HYP_TRACE_PARKED,
+				      HYP_TRACE_HELD) == HYP_TRACE_PARKED;	/* (P) */
 }
 
-static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
+static void hyp_trace_release(struct hyp_trace_cpu *trace)
 {
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
-	if (trace->on == enable)
-		return 0;
+	if (trace != this_cpu_ptr(&hyp_trace_cpu))
+		atomic_set_release(&trace->presence, HYP_TRACE_PARKED);	/* (P) */
+}
 
-	if (!hyp_trace_is_still(trace))
-		return -EBUSY;
+static int hyp_trace_enable_held(struct hyp_trace_cpu *trace, bool enable)
+{
+	hyp_assert_lock_held(&trace->lock);
 
 	if (enable && trace->state != HYP_TRACE_READY)
 		return -ENODEV;
@@ -300,9 +332,26 @@ static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
 	return 0;
 }
 
+static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
+{
+	int ret;
+
+	hyp_assert_lock_held(&trace->lock);
+
+	if (trace->on == enable)
+		return 0;
+
+	if (!hyp_trace_hold(trace))
+		return -EBUSY;
+
+	ret = hyp_trace_enable_held(trace, enable);
+	hyp_trace_release(trace);
+	return ret;
+}
+
 static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
 {
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
@@ -312,29 +361,35 @@ static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
 
 static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
 {
-	hyp_assert_lock_held(&hyp_trace_lock);
+	hyp_assert_lock_held(&trace->lock);
 
 	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
-	/* Another CPU may be in the middle of an event. */
-	if (!hyp_trace_is_still(trace) && smp_load_acquire(&trace->on))	/* (F) */
+	/* The lock keeps it off. */
+	if (!smp_load_acquire(&trace->on)) {		/* (F) */
+		trace_ring_reset(&trace->ring);
+		return 0;
+	}
+
+	if (!hyp_trace_hold(trace))
 		return -EBUSY;
 
 	trace_ring_reset(&trace->ring);
+	hyp_trace_release(trace);
 	return 0;
 }
 
-/* Run @fn on the ring of @cpu, a number from the host, under the lock. */
+/* Run @fn on the ring of @cpu, a number from the host, under the ring's lock. */
 #define hyp_trace_locked(fn, cpu, args...)				\
 ({									\
 	struct hyp_trace_cpu *__trace = hyp_trace_get_cpu(cpu);		\
 	int __ret = -EINVAL;						\
 									\
 	if (__trace) {							\
-		hyp_spin_lock(&hyp_trace_lock);				\
+		hyp_spin_lock(&__trace->lock);				\
 		__ret = fn(__trace, ##args);				\
-		hyp_spin_unlock(&hyp_trace_lock);			\
+		hyp_spin_unlock(&__trace->lock);			\
 	}								\
 	__ret;								\
 })
@@ -443,29 +498,40 @@ int __hyp_trace_reset(u64 cpu)
 	return hyp_trace_locked(hyp_trace_reset_locked, cpu);
 }
 
-static void hyp_trace_set_parked(bool parked)
-{
-	hyp_spin_lock(&hyp_trace_lock);
-	this_cpu_ptr(&hyp_trace_cpu)->parked = parked;
-	hyp_spin_unlock(&hyp_trace_lock);
-}
-
 /**
- * hyp_trace_park - this CPU goes where it may not come back from
+ * hyp_trace_park - this CPU goes to the firmware, and may not return
  *
- * No event until hyp_trace_unpark().
+ * It writes no event until hyp_trace_unpark(). Waits for nothing.
+ *
+ * Context: any at EL2, also after a panic.
  */
 void hyp_trace_park(void)
 {
-	hyp_trace_set_parked(true);
+	atomic_set_release(&this_cpu_ptr(&hyp_trace_cpu)->presence, HYP_TRACE_PARKED);	/* (P) */
+}
+
+/* Another CPU has this one: once this CPU has the lock, that one has done its work. */
+static noinline void hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
+{
+	hyp_spin_lock(&trace->lock);
+	atomic_set(&trace->presence, HYP_TRACE_PRESENT);
+	hyp_spin_unlock(&trace->lock);
 }
 
 /**
- * hyp_trace_unpark - this CPU is back
+ * hyp_trace_unpark - this CPU has returned from the firmware
+ *
+ * Nothing happens if it was not parked, as one that KVM has not seen going.
+ *
+ * Context: any at EL2 with the MMU on, and before the CPU's next event.
  */
 void hyp_trace_unpark(void)
 {
-	hyp_trace_set_parked(false);
+	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+
+	if (unlikely(atomic_cmpxchg_acquire(&trace->presence, HYP_TRACE_PARKED,
+					    HYP_TRACE_PRESENT) == HYP_TRACE_HELD))	/* (P) */
+		hyp_trace_unpark_held(trace);
 }
 
 /* What an event's header has before the pid; 0 if it is off or has a filter. */

@@ -25,6 +25,7 @@
 #include <asm/kvm_hypevents_defs.h>
 
 #include <nvhe/clock.h>
+#include <nvhe/spinlock.h>
 #include <nvhe/trace_ring.h>
 
 enum hyp_trace_state {
@@ -32,6 +33,13 @@ enum hyp_trace_state {
 	HYP_TRACE_LOADING,
 	HYP_TRACE_READY,
 	HYP_TRACE_UNLOADING,
+};
+
+/* Who has the writer's part of a ring: see trace.c. */
+enum hyp_trace_presence {
+	HYP_TRACE_PRESENT,	/* the CPU: it may write events */
+	HYP_TRACE_PARKED,	/* nobody: the CPU is in the firmware */
+	HYP_TRACE_HELD,		/* another CPU, with the ring's lock */
 };
 
 /**
@@ -43,10 +51,11 @@ enum hyp_trace_state {
  * @types:	of the events that are on and have no filter, what their header has before
  *		the pid; of others 0
  * @on:		the CPU writes to the ring
- * @parked:	the CPU is in the firmware; under hyp_trace_lock
- * @state:	what may be done with the ring; under hyp_trace_lock
+ * @presence:	enum hyp_trace_presence
+ * @lock:	covers @state, @on and all but the writer's part of @ring
+ * @state:	what may be done with the ring
  *
- * @config to @types are the CPU's own, but that whoever may clear @on clears @config.
+ * @config to @types are the CPU's own, and @config also the CPU's that clears @on.
  */
 struct hyp_trace_cpu {
 	struct trace_ring	ring;
@@ -55,7 +64,8 @@ struct hyp_trace_cpu {
 	struct kvm_cpu_context	*host_ctxt;
 	u32			types[NR_HYP_EVENTS];
 	bool			on;
-	bool			parked;
+	atomic_t		presence;
+	hyp_spinlock_t		lock;
 	enum hyp_trace_state	state;
 };
 

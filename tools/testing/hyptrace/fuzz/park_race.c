@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A race: a CPU writes events, goes to the firmware and returns, again and again. Meanwhile
+ * others change the CPU's ring when it is parked, and only then: the thread sanitizer finds
+ * what two CPUs do to the ring at once.
+ *
+ * No CPU waits for a lock on its way to the firmware, even for one that is never released.
+ *
+ *	park_race [rounds]
+ */
+#include <pthread.h>
+#include <stdio.h>
+
+#include <asm/page.h>
+
+#include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
+
+#include "../random.h"
+#include "pkvm.h"
+
+#define PAGES		4
+#define DIR_PAGE	(PKVM_FIRST_PFN + 8)
+#define LEAF_PAGE	(PKVM_FIRST_PFN + 9)
+#define META_PAGE	PKVM_FIRST_PFN
+#define SHARED		(PAGES + 1)	/* the meta page too */
+
+EL2_PER_THREAD unsigned int el2_cpu;
+EL2_PER_THREAD unsigned int el2_locks;
+unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
+struct kvm_cpu_context el2_host_ctxt;
+u64 el2_count;
+
+/* What was seen of the ring of CPU 0; each counter has one thread that writes to it. */
+static unsigned long nr_events, nr_waits, nr_done[EL2_CPUS], nr_busy[EL2_CPUS], nr_loads[EL2_CPUS];
+static unsigned long rounds = 30000;
+static bool over;
+
+bool hyp_event_may_be_on(unsigned int nr)
+{
+	return true;
+}
+
+int hyp_event_sites_set(unsigned int nr, bool on)
+{
+	return 0;
+}
+
+/* A thread gives up its CPU at one step out of so many. */
+static void step(const void *addr)
+{
+	static __thread u64 rnd;
+
+	if (!rnd)
+		rnd = random_seed(el2_cpu + 1);
+	if (!random_below(&rnd, 16))
+		sched_yield();
+}
+
+static const struct shim pausing = { .step = step };
+
+static void load(unsigned int cpu)
+{
+	unsigned int i;
+	int ret = __hyp_trace_ring_begin(0, META_PAGE, DIR_PAGE, PAGES);
+
+	if (!ret)
+		nr_loads[cpu]++;
+	__hyp_trace_ring_add_leaf(0, LEAF_PAGE);
+	for (i = 0; i < PAGES; i++)
+		__hyp_trace_ring_add_page(0, PKVM_FIRST_PFN + 1 + i);
+	__hyp_trace_ring_end(0);
+}
+
+static void unload(void)
+{
+	unsigned int i;
+
+	for (i = 0; __hyp_trace_ring_pop(0) == 1; i++)
+		WARN_ON(i > PKVM_PAGES * rounds);
+}
+
+static void count(unsigned int cpu, int ret)
+{
+	if (!ret)
+		nr_done[cpu]++;
+	if (ret == -EBUSY)
+		nr_busy[cpu]++;
+}
+
+static void any_call(unsigned int cpu, u64 *rnd)
+{
+	switch (random_below(rnd, 16)) {
+	case 0:
+		unload();
+		break;
+	case 1 ... 3:
+		load(cpu);
+		break;
+	case 4 ... 6:
+		count(cpu, __hyp_trace_reset(0));
+		break;
+	case 7:
+		__hyp_trace_swap_reader(0);
+		break;
+	case 8 ... 9:
+		count(cpu, __hyp_trace_enable(0, false));
+		break;
+	default:
+		count(cpu, __hyp_trace_enable(0, true));
+	}
+}
+
+static void *other_cpu(void *arg)
+{
+	u64 rnd = random_seed((uintptr_t)arg);
+
+	el2_cpu = (uintptr_t)arg;
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+		any_call(el2_cpu, &rnd);
+	return NULL;
+}
+
+static void write_events(u64 *rnd)
+{
+	unsigned int nr = random_below(rnd, 8);
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+
+	for (; nr && cpu->on; nr--) {
+		u64 before = cpu->ring.entries;
+
+		trace_selftest(nr);
+		WARN_ON(cpu->ring.entries != before + 1);
+		nr_events++;
+	}
+}
+
+static void *this_cpu(void *arg)
+{
+	const u32 *presence = &this_cpu_ptr(&hyp_trace_cpu)->presence.counter;
+	u64 rnd = random_seed(99);
+	unsigned long i;
+
+	for (i = 0; i < rounds; i++) {
+		write_events(&rnd);
+		hyp_trace_park();
+		sched_yield();
+		nr_waits += __atomic_load_n(presence, __ATOMIC_RELAXED) == HYP_TRACE_HELD;
+		hyp_trace_unpark();
+	}
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static unsigned long sum(const unsigned long *of)
+{
+	return of[1] + of[2] + of[3];
+}
+
+static void race(void)
+{
+	pthread_t threads[EL2_CPUS];
+	uintptr_t cpu;
+
+	shim = &pausing;
+	pthread_create(&threads[0], NULL, this_cpu, NULL);
+	for (cpu = 1; cpu < EL2_CPUS; cpu++)
+		pthread_create(&threads[cpu], NULL, other_cpu, (void *)cpu);
+	for (cpu = 0; cpu < EL2_CPUS; cpu++)
+		pthread_join(threads[cpu], NULL);
+	shim = NULL;
+
+	printf("# %lu events; of others' calls %lu done, %lu refused; %lu loads; held %lu times\n",
+	       nr_events, sum(nr_done), sum(nr_busy), sum(nr_loads), nr_waits);
+	/* Without these it was no race. */
+	WARN_ON(!nr_events || !sum(nr_done) || !sum(nr_busy) || sum(nr_loads) < 2 || !nr_waits);
+}
+
+/* A CPU panics with all locks held; then the host turns the machine off. */
+static void off_after_panic(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < EL2_CPUS; cpu++)
+		hyp_spin_lock(&hyp_trace_cpu[cpu].lock);
+	for (el2_cpu = 0; el2_cpu < EL2_CPUS; el2_cpu++) {
+		hyp_trace_park();
+		hyp_trace_unpark();
+		hyp_trace_park();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	if (argc > 1)
+		rounds = strtoul(argv[1], NULL, 0);
+	pkvm_boot();
+	for (i = 0; i < SHARED; i++)
+		pkvm_share(i);
+	WARN_ON(__hyp_trace_set_event(HYP_EVENT_selftest, 1));
+	race();
+
+	WARN_ON(__hyp_trace_enable(0, false));
+	unload();
+	pkvm_check_all_given_back();
+	off_after_panic();
+	return 0;
+}
