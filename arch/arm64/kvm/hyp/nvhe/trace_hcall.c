@@ -111,11 +111,15 @@ void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt)
 {
-	DECLARE_REG(u64, id, host_ctxt, 1);
+	const u64 *reg = &cpu_reg(host_ctxt, 1);
 
-	trace_selftest(id);
-	trace_hyp_printk("write_event %llu: 0x%08x %d %-3u %c %+lld", id, (u32)id, (s32)id,
-			 (u8)id, (char)('A' + id % 26), (s64)id >> 1);
+	if (trace_selftest_enabled()) {
+		DECLARE_REG(u64, id, host_ctxt, 1);
+
+		trace_selftest(id);
+	}
+	trace_hyp_printk("write_event %llu: 0x%08x %d %-3u %c %+lld", *reg, (u32)*reg, (s32)*reg,
+			 (u8)*reg, (char)('A' + *reg % 26), (s64)*reg >> 1);
 	cpu_reg(host_ctxt, 1) = 0;
 }
 #endif

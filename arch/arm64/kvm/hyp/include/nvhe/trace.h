@@ -142,7 +142,13 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 	}
 }
 
-/* An event that is off costs one instruction. */
+/*
+ * An event that is off costs one instruction, if its arguments are at hand. Where they have
+ * to be computed, trace_<event>_enabled() keeps that for an event that may be on:
+ *
+ *	if (trace_<event>_enabled())
+ *		trace_<event>(...);
+ */
 #define he_string(name, src)							\
 	const char *__src_##name = (src);					\
 	u32 __loc_##name = hyp_event_add_tail(&__size, hyp_event_string_size(__src_##name));
@@ -150,6 +156,10 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 	enum { __size_##name = HYP_EVENT_BITMASK_SIZE(nr_bits) };		\
 	u32 __loc_##name = hyp_event_add_tail(&__size, __size_##name);
 #define HYP_EVENT(ename, proto, fields, assign, printk)			\
+	static __always_inline bool trace_##ename##_enabled(void)		\
+	{								\
+		return hyp_event_may_be_on(HYP_EVENT_##ename);		\
+	}								\
 	static inline void trace_##ename(proto)				\
 	{								\
 		unsigned int __size = sizeof(struct hyp_event_##ename);	\
@@ -159,7 +169,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 		} __whole __uninitialized;				\
 		struct hyp_event_##ename *__entry = &__whole.record;	\
 									\
-		if (!hyp_event_may_be_on(HYP_EVENT_##ename))		\
+		if (!trace_##ename##_enabled())				\
 			return;						\
 									\
 		fields							\
@@ -190,6 +200,7 @@ static inline void hyp_trace_park(void) { }
 static inline void hyp_trace_unpark(void) { }
 
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
+	static inline bool trace_##name##_enabled(void) { return false; }	\
 	static inline void trace_##name(proto) { }
 #include <asm/kvm_hypevents.h>
 
