@@ -206,7 +206,7 @@ HYP_EVENT(guest_exit,
 		  show_hyp_ec(__entry->esr), __entry->elr)
 )
 
-/* A protected guest has done what it may not. */
+/* A protected guest has done what it may not. No esr of it, as above. */
 HYP_EVENT(vcpu_illegal_trap,
 	HE_PROTO(u64 esr),
 	HE_STRUCT(

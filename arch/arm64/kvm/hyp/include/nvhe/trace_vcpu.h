@@ -9,6 +9,7 @@
 #include <linux/kvm_host.h>
 
 #include <asm/kvm_asm.h>
+#include <asm/kvm_emulate.h>
 #include <asm/kvm_hyp.h>
 
 static inline bool hyp_trace_may_see(struct kvm_vcpu *vcpu)
@@ -28,6 +29,12 @@ static inline u64 hyp_trace_exit_esr(struct kvm_vcpu *vcpu, u64 exit_code)
 static inline u64 hyp_trace_exit_elr(struct kvm_vcpu *vcpu)
 {
 	return hyp_trace_may_see(vcpu) ? read_sysreg_el2(SYS_ELR) : 0;
+}
+
+/* The syndrome of the exit that KVM handles */
+static inline u64 hyp_trace_vcpu_esr(struct kvm_vcpu *vcpu)
+{
+	return hyp_trace_may_see(vcpu) ? kvm_vcpu_get_esr(vcpu) : 0;
 }
 
 #endif /* __ARM64_KVM_HYP_NVHE_TRACE_VCPU_H */
