@@ -92,6 +92,18 @@ races() {
 		{ echo "status $?"; cat "$tmp/race"; return 1; }
 }
 
+# hcalls_in FILE: the names of hypercalls in it, as often as they are there.
+hcalls_in() {
+	grep -o '__KVM_HOST_SMCCC_FUNC_[a-z_0-9]*' "$1" | sort
+}
+
+# Hypercalls of which events.c does not say what they return, or says it twice.
+unclear() {
+	hcalls_in "$BUILD/tree/arch/arm64/include/asm/kvm_asm.h" | sort -u |
+		grep -vx '__KVM_HOST_SMCCC_FUNC_' >"$tmp/hcalls"
+	hcalls_in "$ROOT/arch/arm64/kvm/hyp/nvhe/events.c" | diff "$tmp/hcalls" -
+}
+
 built() {
 	make -s -j"$(nproc)" -C "$from" fuzzers O="$objects"
 }
@@ -99,6 +111,7 @@ built() {
 echo "# SEED=$SEED"
 ok "the fuzzers build" built
 ok "each hypercall of tracing is made" all_made
+ok "of each hypercall it is said whether the trace has what it returns" unclear
 for fuzzer in $FUZZERS; do
 	ok "$fuzzer: no input is its end" survives "$fuzzer"
 	told "$fuzzer"

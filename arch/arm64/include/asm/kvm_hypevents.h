@@ -55,18 +55,21 @@ HYP_EVENT_CROSSING(hyp_enter)
 HYP_EVENT_CROSSING(hyp_exit)
 #undef HYP_EVENT_CROSSING
 
-/* A hypercall of the host's, when it is done or was refused. */
+/*
+ * A hypercall of the host's, when it is done or was refused. An id that does not fit is
+ * U32_MAX, which is none either.
+ */
 HYP_EVENT(host_hcall,
-	HE_PROTO(u32 id, bool invalid, s64 ret),
+	HE_PROTO(u64 id, bool invalid, s64 ret),
 	HE_STRUCT(
 		he_field(u32, id)
 		he_field(u8, invalid)
 		he_field(s64, ret)
 	),
 	HE_ASSIGN(
-		__entry->id = id;
+		__entry->id = id > U32_MAX ? U32_MAX : id;
 		__entry->invalid = invalid;
-		__entry->ret = hyp_hcall_returns(id) ? ret : 0;
+		__entry->ret = invalid || hyp_hcall_returns(id) ? ret : 0;
 	),
 	HE_PRINTK("id=%u name=%s invalid=%u ret=%lld", __entry->id,
 		  show_hyp_hcall(__entry->id), __entry->invalid, __entry->ret)

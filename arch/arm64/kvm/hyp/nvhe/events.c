@@ -117,15 +117,46 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 }
 
 /**
- * hyp_hcall_returns - does a hypercall return something to be told?
+ * hyp_hcall_returns - does a hypercall return something that the trace shows?
  * @id:		its number
  *
- * Return: false for one that leaves the register as the host had it, or that returns
- * an address of EL2's.
+ * Each hypercall is in one of the two lists. One that is in none shows nothing.
+ *
+ * Return: false also for one that there is not.
  */
-bool hyp_hcall_returns(unsigned int id)
+bool hyp_hcall_returns(u64 id)
 {
 	switch (id) {
+	/* A number. */
+	case __KVM_HOST_SMCCC_FUNC___kvm_get_mdcr_el2:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_init:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_cpu_set_vector:
+	case __KVM_HOST_SMCCC_FUNC___vgic_v3_get_gic_config:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_prot_finalize:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_host_share_hyp:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_host_unshare_hyp:
+	case __KVM_HOST_SMCCC_FUNC___kvm_vcpu_run:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_init_vm:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_init_vcpu:
+	case __KVM_HOST_SMCCC_FUNC___pkvm_teardown_vm:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_begin:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_add_leaf:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_add_page:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_end:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_pop:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_enable:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_swap_reader:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_reset:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_event:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
+		return true;
+	/* Nothing: the register is as the host had it. */
+	case __KVM_HOST_SMCCC_FUNC___kvm_hyp_init:
+	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:
+	case __KVM_HOST_SMCCC_FUNC___vgic_v3_init_lrs:
 	case __KVM_HOST_SMCCC_FUNC___kvm_adjust_pc:
 	case __KVM_HOST_SMCCC_FUNC___kvm_flush_vm_context:
 	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid_ipa:
@@ -134,16 +165,12 @@ bool hyp_hcall_returns(unsigned int id)
 	case __KVM_HOST_SMCCC_FUNC___kvm_tlb_flush_vmid_range:
 	case __KVM_HOST_SMCCC_FUNC___kvm_flush_cpu_context:
 	case __KVM_HOST_SMCCC_FUNC___kvm_timer_set_cntvoff:
-	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:
-	case __KVM_HOST_SMCCC_FUNC___vgic_v3_init_lrs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_save_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_restore_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___pkvm_vcpu_init_traps:
-		return false;
+	/* An address of EL2's: for the host, but not for a trace. */
 	case __KVM_HOST_SMCCC_FUNC___pkvm_create_private_mapping:
-		/* An address of EL2's: for the host, but not for a trace. */
-		return false;
 	default:
-		return true;
+		return false;
 	}
 }

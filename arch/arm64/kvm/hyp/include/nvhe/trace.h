@@ -10,6 +10,7 @@
 #include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -45,7 +46,7 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val);
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c */
-bool hyp_hcall_returns(unsigned int id);
+bool hyp_hcall_returns(u64 id);
 
 extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 
