@@ -3,7 +3,7 @@
 # Fuzzers of what the host gives EL2: the sources of EL2's own, with libFuzzer and sanitizers
 # in user space, from build/tree. At first the inputs in tools/testing/hyptrace/fuzz/seeds,
 # then what chance makes of them. An input that one does not survive is kept in
-# build/fuzz/crashes.
+# build/fuzz/crashes. Then what needs these sources too: CPUs that race, and a guest's registers.
 #
 #   SEED=n          chance's (a new one)
 #   FUZZ_SECONDS=s  for each fuzzer so long, and go on with what was found before, in
@@ -104,6 +104,16 @@ unclear() {
 	hcalls_in "$ROOT/arch/arm64/kvm/hyp/nvhe/events.c" | diff "$tmp/hcalls" -
 }
 
+# Events with a protected guest's syndrome that nothing was asked about
+unguarded() {
+	! grep -rh --include='*.c' 'trace_vcpu_illegal_trap(' "$BUILD/tree/arch/arm64/kvm/hyp/nvhe" |
+		grep -v 'hyp_trace_vcpu_esr(vcpu))'
+}
+
+private() {
+	"$objects/fuzz/vcpu_test-0" && "$objects/fuzz/vcpu_test-1" && unguarded
+}
+
 built() {
 	make -s -j"$(nproc)" -C "$from" fuzzers O="$objects"
 }
@@ -116,6 +126,7 @@ for fuzzer in $FUZZERS; do
 	ok "$fuzzer: no input is its end" survives "$fuzzer"
 	told "$fuzzer"
 done
+ok "a protected guest's registers are in no event" private
 ok "CPUs that park race with others that change their rings" races
 grep '^# ' "$tmp/race"
 plan
