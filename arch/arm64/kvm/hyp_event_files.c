@@ -278,22 +278,22 @@ static bool hyp_event_matches(const struct hyp_event *event, const char *word)
  * hyp_event_set - do what a word written to set_event says
  * @word:	an event or several, with a ! in front to disable them
  *
+ * It takes effect with the next hyp_events_apply(), or when tracing starts.
+ *
  * Context: process context.
- * Return: 0; -EINVAL when it is none of the events; or what EL2 refused with.
+ * Return: 0; -EINVAL when it is none of the events.
  */
 int hyp_event_set(const char *word)
 {
 	bool enable = *word != '!';
-	int i, err, ret = -EINVAL;
 	struct hyp_event *event;
+	int i, ret = -EINVAL;
 
 	for (i = 0; (event = hyp_event_get(i)); i++) {
 		if (!hyp_event_matches(event, word + !enable))
 			continue;
 
-		err = hyp_events_enable(event, enable);
-		if (err)
-			return err;
+		hyp_events_mark(event, enable);
 		ret = 0;
 	}
 
@@ -326,6 +326,7 @@ static ssize_t hyp_event_set_write(struct file *file, const char __user *ubuf, s
 {
 	ssize_t ret;
 	char *buf;
+	int err;
 
 	if (cnt >= PAGE_SIZE)
 		return -EINVAL;
@@ -336,6 +337,11 @@ static ssize_t hyp_event_set_write(struct file *file, const char __user *ubuf, s
 
 	ret = hyp_event_set_words(buf);
 	kfree(buf);
+
+	/* All words at once, those before a wrong one too. */
+	err = hyp_events_apply();
+	if (err)
+		return err;
 	if (ret > 0)
 		*ppos += ret;
 	return ret;

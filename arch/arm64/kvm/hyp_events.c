@@ -6,9 +6,9 @@
  * record, and a function that prints one. EL2 is told which are enabled only
  * while tracing is on, so that an event costs next to nothing otherwise.
  */
+#include <linux/bitmap.h>
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
-#include <linux/stop_machine.h>
 #include <linux/trace_events.h>
 #include <linux/trace_seq.h>
 
@@ -191,35 +191,31 @@ static void __init hyp_events_init_fields(void)
 static DEFINE_MUTEX(hyp_events_lock);
 static bool hyp_events_on;
 
-static int hyp_event_tell(struct hyp_event *event)
-{
-	unsigned int id = hyp_events_on && event->enabled ? event->call.event.type : 0;
-	unsigned int nr = event - hyp_events;
-	int ret;
-
-	ret = hyp_trace_hypcall(__hyp_trace_set_event, nr, id);
-	return ret ?: hyp_event_sites_set(nr, id);
-}
-
-static int hyp_events_tell_stopped(void *unused)
-{
-	int i, ret = 0;
-
-	for (i = 0; i < NR_HYP_EVENTS && !ret; i++)
-		ret = hyp_event_tell(&hyp_events[i]);
-
-	return ret;
-}
-
 /*
- * No CPU is at EL2 while the calls there are turned on and off. The architecture does not
- * ask for that (Arm ARM B2.2.5); but QEMU 7.2 goes on with what it was just translating
- * when another CPU changed it, and the event would be off until the next change.
+ * Update EL2 in one batch, however many events have changed: a hypercall sets the state of
+ * an event, and after these all stale sites are patched, each page of code once.
+ *
+ * A state is set also if EL2 has it: a hypercall that sets it is cheaper than to trust
+ * that nothing else in the kernel has made one.
  */
-static int hyp_events_tell(void)
+static int hyp_events_update(void)
 {
+	DECLARE_BITMAP(on, NR_HYP_EVENTS) = { };
+	int i, ret;
+
 	lockdep_assert_held(&hyp_events_lock);
-	return stop_machine(hyp_events_tell_stopped, NULL, NULL);
+
+	for (i = 0; i < NR_HYP_EVENTS; i++) {
+		bool is_on = hyp_events_on && hyp_events[i].enabled;
+
+		__assign_bit(i, on, is_on);
+		ret = hyp_trace_hypcall(__hyp_trace_set_event, i,
+					is_on ? hyp_events[i].call.event.type : 0);
+		if (ret)
+			return ret;
+	}
+
+	return hyp_event_sites_patch(on);
 }
 
 /**
@@ -227,20 +223,19 @@ static int hyp_events_tell(void)
  *
  * Which of them the user enabled is kept.
  *
- * Context: process context, may sleep; without cpu_hotplug_lock, as hyp_events_start().
+ * Context: process context, may sleep.
  */
 void hyp_events_stop(void)
 {
 	guard(mutex)(&hyp_events_lock);
 	hyp_events_on = false;
-	WARN_ON_ONCE(hyp_events_tell());
+	WARN_ON_ONCE(hyp_events_update());
 }
 
 /**
  * hyp_events_start - turn on the events that the user enabled
  *
- * Context: process context, may sleep; without cpu_hotplug_lock, which stop_machine()
- * takes.
+ * Context: process context, may sleep.
  * Return: 0, or what EL2 refused with; then all are off.
  */
 int hyp_events_start(void)
@@ -249,7 +244,7 @@ int hyp_events_start(void)
 
 	scoped_guard(mutex, &hyp_events_lock) {
 		hyp_events_on = true;
-		ret = hyp_events_tell();
+		ret = hyp_events_update();
 	}
 
 	if (ret)
@@ -296,14 +291,13 @@ unsigned int hyp_event_nr(const struct hyp_event *event)
 }
 
 /**
- * hyp_events_enable - enable events, or disable them
+ * hyp_events_mark - enable events, or disable them, from the next hyp_events_apply() on
  * @event:	the event; NULL for all
  * @enable:	which of the two
  *
  * Context: process context.
- * Return: 0, or what EL2 refused with.
  */
-int hyp_events_enable(const struct hyp_event *event, bool enable)
+void hyp_events_mark(const struct hyp_event *event, bool enable)
 {
 	int i;
 
@@ -313,9 +307,37 @@ int hyp_events_enable(const struct hyp_event *event, bool enable)
 		if (!event || event == &hyp_events[i])
 			hyp_events[i].enabled = enable;
 	}
+}
+
+/**
+ * hyp_events_apply - have EL2 write the events that are enabled, if tracing is on
+ *
+ * Each CPU writes an event that was enabled from its next entry into EL2 on. One that was
+ * disabled may still come from a CPU that was writing it.
+ *
+ * Context: process context.
+ * Return: 0, or what EL2 refused with.
+ */
+int hyp_events_apply(void)
+{
+	guard(mutex)(&hyp_events_lock);
 
 	/* EL2 has all of them off as long as tracing is. */
-	return hyp_events_on ? hyp_events_tell() : 0;
+	return hyp_events_on ? hyp_events_update() : 0;
+}
+
+/**
+ * hyp_events_enable - enable events, or disable them
+ * @event:	the event; NULL for all
+ * @enable:	which of the two
+ *
+ * Context: process context.
+ * Return: as hyp_events_apply().
+ */
+int hyp_events_enable(const struct hyp_event *event, bool enable)
+{
+	hyp_events_mark(event, enable);
+	return hyp_events_apply();
 }
 
 /**

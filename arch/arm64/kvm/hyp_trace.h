@@ -194,12 +194,14 @@ int hyp_events_start(void);
 void hyp_events_stop(void);
 struct hyp_event *hyp_event_get(unsigned int nr);
 unsigned int hyp_event_nr(const struct hyp_event *event);
+void hyp_events_mark(const struct hyp_event *event, bool enable);
+int hyp_events_apply(void);
 int hyp_events_enable(const struct hyp_event *event, bool enable);
 bool hyp_event_is_enabled(const struct hyp_event *event);
 enum print_line_t hyp_event_print(struct trace_iterator *iter);
 
 /* hyp_event_site.c: where EL2's code calls them */
-int hyp_event_sites_set(unsigned int nr, bool on);
+int hyp_event_sites_patch(const unsigned long *on);
 
 /* hyp_event_filter.c: their filters */
 int hyp_event_set_filter(struct hyp_event *event, const char *str);

@@ -3,11 +3,23 @@
  * Where EL2's code calls trace_<event>(): a NOP while the event is off, a branch to the
  * call while it is on. The linker collects the places: see hyp.lds.S.
  *
- * Either instruction may be written over the other while a CPU executes it: it
- * executes the one or the other (Arm ARM, B2.2.5 "Concurrent modification and execution
- * of instructions"), and that one which was there last after the next exception it
- * takes. Which of them does not matter: they only spare an event that is off the
- * way to where its state is looked up.
+ * Both instructions are of those that the architecture allows to be modified while
+ * another PE executes them (Arm ARM, B2.2.5 "Concurrent modification and execution of
+ * instructions"). No CPU is stopped for it:
+ *
+ * - Until its next context synchronization event a CPU may execute the old instruction
+ *   or the new one. Either is harmless, since the branch leads to where the event's
+ *   state is checked.
+ * - Each instruction written is cleaned to memory and invalidated in the instruction
+ *   caches of all CPUs before the host's write to the file returns: IC IVAU is broadcast
+ *   in the Inner Shareable domain, and a DSB completes it. An exception taken to EL2 and an
+ *   exception return are context synchronization events (SCTLR_EL2.EIS and EOS are set).
+ *   So each CPU executes the new instruction from its next entry into EL2 on, without an
+ *   IPI or an ISB on that CPU. One that was at EL2 meanwhile executes it on leaving at the
+ *   latest.
+ *
+ * An event's state is changed before its sites are patched. In between an event that is
+ * turned on is missing at some sites; one that is turned off is rejected by its state.
  */
 #ifndef __ARM64_KVM_HYPEVENTS_SITE_H
 #define __ARM64_KVM_HYPEVENTS_SITE_H

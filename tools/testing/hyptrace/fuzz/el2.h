@@ -158,7 +158,7 @@ extern u64 el2_count;
 
 /* Where an event may be: instead of an instruction, what the test keeps. */
 bool hyp_event_may_be_on(unsigned int nr);
-int hyp_event_sites_set(unsigned int nr, bool on);
+int hyp_event_sites_patch(u64 first);
 
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)

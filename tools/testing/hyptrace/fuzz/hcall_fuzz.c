@@ -22,6 +22,8 @@ struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
 
 static bool parked[EL2_CPUS];
+#define SITES_PER_PAGE	8
+
 static bool sites[NR_HYP_EVENTS];	/* a branch, not a NOP */
 static bool no_memory;
 
@@ -30,13 +32,27 @@ bool hyp_event_may_be_on(unsigned int nr)
 	return sites[nr];
 }
 
-int hyp_event_sites_set(unsigned int nr, bool on)
+/* As EL2's own: a site an event, some of them in each page of code. */
+int hyp_event_sites_patch(u64 first)
 {
-	if (no_memory)
-		return -ENOMEM;
+	unsigned int i, page = NR_HYP_EVENTS;
 
-	sites[nr] = on;
-	return 0;
+	if (first >= NR_HYP_EVENTS)
+		return 0;
+
+	for (i = first; i < NR_HYP_EVENTS; i++) {
+		bool on = hyp_event_states[i] & HYP_EVENT_ID;
+
+		if (sites[i] == on || (page != NR_HYP_EVENTS && i / SITES_PER_PAGE != page))
+			continue;
+		if (no_memory)
+			return -ENOMEM;
+		sites[i] = on;
+		page = i / SITES_PER_PAGE;
+		first = i + 1;
+	}
+
+	return page == NR_HYP_EVENTS ? 0 : first;
 }
 
 /**
@@ -63,6 +79,7 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_trace_set_filter,	"en" },
 	{ handle___hyp_trace_set_clock,		"nnnn" },
 	{ handle___hyp_trace_write_event,	"n" },
+	{ handle___hyp_trace_patch_sites,	"n" },
 };
 
 static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
@@ -181,7 +198,6 @@ static bool is_to_be_written(struct event *event)
 	if (!(state & HYP_EVENT_ID) || !hyp_trace_cpu[el2_cpu].on)
 		return false;
 
-	WARN_ON(!sites[event->nr]);
 	return !(state & HYP_EVENT_FILTERED) ||
 	       hyp_filter_match(&hyp_event_filters[event->nr], &event->record);
 }

@@ -121,8 +121,37 @@ test_effect() {
 		"$(sed -n 1p guests | value exits) $(sed -n 2p guests | value exits)"
 }
 
-plan $(($(echo "$TABLE" | grep -c .) + 9))
+# stops: how often the threads ran that stop a CPU for stop_machine().
+stops() {
+	for comm in /proc/[0-9]*/comm; do
+		! grep -qs '^migration/' "$comm" || cat "${comm%comm}status"
+	done | awk '/_ctxt_switches:/ { n += $2 } END { print n + 0 }'
+}
+
+# With tracing on, so that EL2's code is written to each time.
+change_events() {
+	for _ in $(seq 50); do
+		echo 0 >"$HYP/events/enable"
+		echo "hypervisor:*" >>"$SET"
+		echo 0 >"$HYP/tracing_on"
+		echo 1 >"$HYP/tracing_on"
+	done
+}
+
+# The scheduler uses these threads, too, now and then.
+test_stops() {
+	reset
+	echo 1 >"$HYP/tracing_on"
+	before=$(stops)
+	change_events
+	after=$(stops)
+	echo 0 >"$HYP/tracing_on"
+	holds "200 changes stop no CPU" $((after - before)) -lt 50
+}
+
+plan $(($(echo "$TABLE" | grep -c .) + 10))
 test_rows
 test_lists
 test_effect
+test_stops
 ktap_finished

@@ -14,8 +14,14 @@
  * Without pKVM there is no such range, and the code is the host's: it writes there
  * itself (arch/arm64/kvm/hyp_event_site.c).
  *
+ * A site is stale while its instruction is not the one for its event's state. The host
+ * changes the states of any number of events, then has the stale sites patched: by one
+ * hypercall for each page that has such sites, which maps that page once.
+ *
  * Locking: the caller's, for all of this; pkvm_pgd_lock, taken inside, for page tables.
  */
+#include <linux/nospec.h>
+
 #include <asm/kvm_hyp.h>
 #include <asm/kvm_hypevents_site.h>
 #include <asm/kvm_mmu.h>
@@ -26,6 +32,7 @@
 #include <nvhe/event_site.h>
 #include <nvhe/mem_protect.h>
 #include <nvhe/mm.h>
+#include <nvhe/trace.h>
 
 extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_end[];
 
@@ -111,50 +118,86 @@ static int hyp_event_alias_init(void)
 	return ret;
 }
 
-static int hyp_event_site_write(unsigned long code, u32 insn)
+static u32 hyp_event_site_wanted(const struct hyp_event_site *site)
 {
+	return hyp_event_site_insn(site, hyp_event_states[site->nr] & HYP_EVENT_ID);
+}
+
+static bool hyp_event_site_is_stale(const struct hyp_event_site *site)
+{
+	__le32 *code = hyp_event_site_code(site);
+
+	return le32_to_cpu(READ_ONCE(*code)) != hyp_event_site_wanted(site);
+}
+
+static unsigned long hyp_event_site_page(const struct hyp_event_site *site)
+{
+	return ALIGN_DOWN((unsigned long)hyp_event_site_code(site), PAGE_SIZE);
+}
+
+/* Write the instruction of a site, whose page is mapped in the alias range. */
+static void hyp_event_site_write(const struct hyp_event_site *site)
+{
+	unsigned long code = (unsigned long)hyp_event_site_code(site);
 	unsigned long alias = hyp_event_alias_addr(code);
+
+	hyp_assert_lock_held(&pkvm_pgd_lock);
+
+	WRITE_ONCE(*(__le32 *)alias, cpu_to_le32(hyp_event_site_wanted(site)));
+	dcache_clean_inval_poc(alias, alias + AARCH64_INSN_SIZE);
+	icache_inval_pou(code, code + AARCH64_INSN_SIZE);
+}
+
+/* Patch @site and the sites after it in the table that are in the same page. */
+static int hyp_event_sites_patch_page(const struct hyp_event_site *site)
+{
+	unsigned long page = hyp_event_site_page(site);
+	unsigned long alias;
 	int ret;
 
+	ret = hyp_event_alias_init();
+	if (ret)
+		return ret;
+
+	alias = hyp_event_alias_addr(page);
 	hyp_spin_lock(&pkvm_pgd_lock);
-	ret = hyp_event_alias_map(ALIGN_DOWN(alias, PAGE_SIZE), true);
-	if (!ret) {
-		WRITE_ONCE(*(__le32 *)alias, cpu_to_le32(insn));
-		dcache_clean_inval_poc(alias, alias + sizeof(insn));
-		ret = hyp_event_alias_map(ALIGN_DOWN(alias, PAGE_SIZE), false);
+	ret = hyp_event_alias_map(alias, true);
+	for (; !ret && site < __hyp_event_sites_end; site++) {
+		if (hyp_event_site_page(site) == page && hyp_event_site_is_stale(site))
+			hyp_event_site_write(site);
 	}
+	ret = hyp_event_alias_map(alias, false) ?: ret;
 	hyp_spin_unlock(&pkvm_pgd_lock);
 
-	icache_inval_pou(code, code + sizeof(insn));
 	return ret;
 }
 
 /**
- * hyp_event_sites_set - turn an event's calls on or off
- * @nr:		the event's place in the catalogue
- * @on:		which of the two
+ * hyp_event_sites_patch - make the instructions at the sites agree with the events' states
+ * @first:	the first site to check, by its place in the table; from the host
  *
- * Context: any hypercall, without pkvm_pgd_lock. As many steps as there are sites, known
- * when EL2 was linked.
- * Return: 0, also without pKVM, when nothing is done; -ENOMEM when EL2 has no memory
- * for page tables.
+ * Patches one page of code: that of the first stale site.
+ *
+ * Context: any hypercall, without pkvm_pgd_lock; the events' states do not change
+ * meanwhile. Takes as many steps as there are sites, which the linker knows.
+ * Return: the site to go on with; 0 when no site from @first on is stale, and without
+ * pKVM; -ENOMEM when EL2 has no memory for page tables.
  */
-int hyp_event_sites_set(unsigned int nr, bool on)
+int hyp_event_sites_patch(u64 first)
 {
-	const struct hyp_event_site *site;
+	u64 nr = __hyp_event_sites_end - __hyp_event_sites_start, i;
 	int ret;
 
-	if (!is_protected_kvm_enabled())
+	if (!is_protected_kvm_enabled() || first >= nr)
 		return 0;
 
-	ret = hyp_event_alias_init();
-	for (site = __hyp_event_sites_start; site < __hyp_event_sites_end && !ret; site++) {
-		u32 insn = hyp_event_site_insn(site, on);
-		void *code = hyp_event_site_code(site);
+	for (i = array_index_nospec(first, nr); i < nr; i++) {
+		if (!hyp_event_site_is_stale(&__hyp_event_sites_start[i]))
+			continue;
 
-		if (site->nr == nr && le32_to_cpu(READ_ONCE(*(__le32 *)code)) != insn)
-			ret = hyp_event_site_write((unsigned long)code, insn);
+		ret = hyp_event_sites_patch_page(&__hyp_event_sites_start[i]);
+		return ret ?: i + 1;
 	}
 
-	return ret;
+	return 0;
 }

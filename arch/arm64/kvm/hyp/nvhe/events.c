@@ -45,25 +45,40 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 }
 
 /**
- * __hyp_trace_set_event - turn an event on or off, on all CPUs
+ * __hyp_trace_set_event - set the state of an event, for all CPUs
  * @nr:		its place in the catalogue
  * @id:		the id of its records, or 0 to turn it off
  *
+ * The event's sites stay as they are until __hyp_trace_patch_sites().
+ *
  * Context: hypercall, with arguments from the host.
- * Return: 0; -EINVAL for an argument out of range, or as hyp_event_sites_set(): then the
- * event is off.
+ * Return: 0, or -EINVAL for an argument out of range.
  */
 int __hyp_trace_set_event(u64 nr, u64 id)
 {
-	int ret;
-
 	if (nr >= NR_HYP_EVENTS || id > U16_MAX)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_event_sites_set(nr, id);
-	hyp_event_set_state(nr, HYP_EVENT_ID, ret ? 0 : id);
+	hyp_event_set_state(nr, HYP_EVENT_ID, id);
+	hyp_spin_unlock(&hyp_events_lock);
+	return 0;
+}
+
+/**
+ * __hyp_trace_patch_sites - patch a page of code whose sites are stale
+ * @first:	the first site to check
+ *
+ * Context: hypercall, with an argument from the host.
+ * Return: as hyp_event_sites_patch().
+ */
+int __hyp_trace_patch_sites(u64 first)
+{
+	int ret;
+
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_event_sites_patch(first);
 	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
 }

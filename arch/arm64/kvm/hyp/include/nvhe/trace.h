@@ -42,6 +42,7 @@ int __hyp_trace_enable(u64 cpu, bool enable);
 int __hyp_trace_swap_reader(u64 cpu);
 int __hyp_trace_reset(u64 cpu);
 int __hyp_trace_set_event(u64 nr, u64 id);
+int __hyp_trace_patch_sites(u64 first);
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val);
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
@@ -68,6 +69,7 @@ void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_patch_sites(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
