@@ -8,11 +8,11 @@
  * number can be written in its place: reason == "hvc".
  */
 #include <linux/ctype.h>
+#include <linux/delay.h>
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/trace_events.h>
 
@@ -136,6 +136,36 @@ static size_t hyp_filter_origin(const char *print_fmt, const char *str, size_t p
 	return max_t(ssize_t, left - str - extra, 0);
 }
 
+/* How often a predicate is handed over, and how long to wait before the next time */
+#define HYP_FILTER_TRIES	1000
+#define HYP_FILTER_WAIT_US	20
+
+static int hyp_filter_add(unsigned int nr, int index, const struct trace_foreign_pred *pred)
+{
+	return hyp_trace_hypcall(__hyp_trace_add_pred, nr, index,
+				 hyp_pred(pred->offset, pred->size, pred->is_signed, pred->op,
+					  pred->not, pred->when, pred->target),
+				 pred->val);
+}
+
+/*
+ * The first predicate overwrites the program that was in use before the last one. EL2
+ * refuses it while a CPU there may still read that program. An event is filtered within a
+ * microsecond, unless another hypervisor has preempted the CPU.
+ */
+static int hyp_filter_add_first(unsigned int nr, const struct trace_foreign_pred *pred)
+{
+	int tries, ret = -EAGAIN;
+
+	for (tries = 0; tries < HYP_FILTER_TRIES && ret == -EAGAIN; tries++) {
+		if (tries)
+			usleep_range(HYP_FILTER_WAIT_US, 5 * HYP_FILTER_WAIT_US);
+		ret = hyp_filter_add(nr, 0, pred);
+	}
+
+	return ret == -EAGAIN ? -EBUSY : ret;
+}
+
 /* Have EL2 use a program. */
 static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_pred *preds, int nr)
 {
@@ -144,17 +174,10 @@ static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_p
 
 	lockdep_assert_held(&hyp_filter_lock);
 
-	/* What comes now is put where the last but one was: no CPU shall be in that. */
-	kick_all_cpus_sync();
-
-	for (i = 0; i < nr && !ret; i++) {
-		const struct trace_foreign_pred *pred = &preds[i];
-
-		ret = hyp_trace_hypcall(__hyp_trace_add_pred, event_nr, i,
-					hyp_pred(pred->offset, pred->size, pred->is_signed,
-						 pred->op, pred->not, pred->when, pred->target),
-					pred->val);
-	}
+	if (nr)
+		ret = hyp_filter_add_first(event_nr, &preds[0]);
+	for (i = 1; i < nr && !ret; i++)
+		ret = hyp_filter_add(event_nr, i, &preds[i]);
 
 	return ret ?: hyp_trace_hypcall(__hyp_trace_set_filter, event_nr, nr);
 }
@@ -379,7 +402,8 @@ static int hyp_filter_set_all(const char *str)
  *
  * Context: process context, may sleep.
  * Return: 0; -EINVAL for an expression that is refused: then the event, or with NULL each
- * event, has no filter; or, with nothing changed, -ENOMEM or what EL2 refused with.
+ * event, has no filter; or, with nothing changed, -ENOMEM, -EBUSY when a CPU at EL2
+ * does not leave the filter, or what EL2 refused with.
  */
 int hyp_event_set_filter(struct hyp_event *event, const char *str)
 {

@@ -3,7 +3,9 @@
  * Filters: each comparison, programs made of random expressions, and a host that
  * hands over whatever it likes, also while events are filtered.
  */
+#include <linux/threads.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,21 @@
 #define RECORD_SIZE	24
 
 static u64 random_state;
+
+/* CPU 0 is the test, the others are its threads; the last one is not there. */
+#define NR_READERS	(NR_CPUS - 1)
+
+static const struct hyp_filter *reading[NR_READERS];
+
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
+{
+	return cpu < NR_READERS ? &reading[cpu] : NULL;
+}
+
+static bool match(struct hyp_filter *filter, const void *record)
+{
+	return hyp_filter_match(filter, &reading[0], record);
+}
 
 /* One that ends where its memory does, for the address sanitizer to see */
 static void *new_record(void)
@@ -108,7 +125,7 @@ static void test_comparisons(void)
 		for (j = 0; j < 20; j++) {
 			u8 *record = new_record();
 
-			CHECK(hyp_filter_match(&filter, record) == leaf_holds(&leaf, record));
+			CHECK(match(&filter, record) == leaf_holds(&leaf, record));
 			free(record);
 		}
 	}
@@ -181,14 +198,14 @@ static void test_programs(void)
 		for (j = 0; j < 10; j++) {
 			u8 *record = new_record();
 
-			CHECK(hyp_filter_match(&filter, record) == expr_holds(&expr, record));
+			CHECK(match(&filter, record) == expr_holds(&expr, record));
 			free(record);
 		}
 		if (!(i % 16)) {
 			u8 *record = new_record();
 
 			CHECK(!hyp_filter_set(&filter, 0));
-			CHECK(hyp_filter_match(&filter, record));
+			CHECK(match(&filter, record));
 			free(record);
 		}
 	}
@@ -211,7 +228,7 @@ static void test_jumps(void)
 	CHECK(!hyp_filter_set(&filter, HYP_FILTER_MAX_PREDS));
 	for (i = 0; i < 64; i++) {
 		record[0] = i;
-		CHECK(hyp_filter_match(&filter, record) == !(i >= 16 && i < HYP_FILTER_MAX_PREDS));
+		CHECK(match(&filter, record) == !(i >= 16 && i < HYP_FILTER_MAX_PREDS));
 	}
 }
 
@@ -272,24 +289,24 @@ static void test_refused_programs(void)
 	u64 record[RECORD_SIZE / 8] = { 0, 5 };
 
 	CHECK(hyp_filter_set(&filter, 1) == -22);
-	CHECK(hyp_filter_match(&filter, record));
+	CHECK(match(&filter, record));
 
 	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
 	CHECK(hyp_filter_set(&filter, 2) == -22);
 	CHECK(hyp_filter_set(&filter, 1ULL << 32 | 1) == -22);
 	CHECK(!hyp_filter_set(&filter, 1));
-	CHECK(!hyp_filter_match(&filter, record));
+	CHECK(!match(&filter, record));
 
 	/* Taken once, it is not there for a second time. */
 	CHECK(hyp_filter_set(&filter, 1) == -22);
-	CHECK(!hyp_filter_match(&filter, record));
+	CHECK(!match(&filter, record));
 
 	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 3), 5, RECORD_SIZE));
 	CHECK(hyp_filter_set(&filter, 1) == -22);
-	CHECK(!hyp_filter_match(&filter, record));
+	CHECK(!match(&filter, record));
 	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 5, RECORD_SIZE));
 	CHECK(!hyp_filter_set(&filter, 2));
-	CHECK(!hyp_filter_match(&filter, record));
+	CHECK(!match(&filter, record));
 
 	/* Nor is the one that was in use before. */
 	CHECK(hyp_filter_set(&filter, 1) == -22);
@@ -299,7 +316,7 @@ static void test_refused_programs(void)
 	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, false, 3), 7, RECORD_SIZE));
 	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 5, RECORD_SIZE));
 	CHECK(!hyp_filter_set(&filter, 1));
-	CHECK(hyp_filter_match(&filter, record));
+	CHECK(match(&filter, record));
 }
 
 /* Words that may be anything: what is taken reads the record alone, and ends. */
@@ -330,41 +347,160 @@ static void test_hostile(void)
 		u8 *record = new_record();
 
 		random_word(&filter, &index);
-		hyp_filter_match(&filter, record);
+		match(&filter, record);
 		free(record);
 	}
+}
+
+/* hyp_filter_add() of a program that is not to be changed: it is refused, and the same. */
+static void check_refused(struct hyp_filter *filter)
+{
+	struct hyp_filter_prog before[2];
+
+	memcpy(before, filter->progs, sizeof(before));
+	CHECK(hyp_filter_add(filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE) == -11);
+	CHECK(!memcmp(before, filter->progs, sizeof(before)));
+}
+
+static void use_program(struct hyp_filter *filter, u64 val)
+{
+	CHECK(!hyp_filter_add(filter, 0, leaf_pred(&sound, false, 2), val, RECORD_SIZE));
+	CHECK(!hyp_filter_set(filter, 1));
+}
+
+/* A CPU reads the program in use, or the one before that: nothing is written there. */
+static void test_retired(void)
+{
+	struct hyp_filter filter = { }, other = { };
+
+	use_program(&filter, 1);
+	reading[1] = &filter;
+	check_refused(&filter);
+	check_refused(&filter);
+	reading[1] = &other;
+	use_program(&filter, 2);
+
+	reading[2] = &filter;
+	check_refused(&filter);
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_set(&filter, 0));
+	check_refused(&filter);
+	reading[2] = NULL;
+	use_program(&filter, 3);
+	reading[1] = NULL;
+}
+
+/* A CPU that was seen outside once does not put it off by the next event. */
+static void test_quiesced(void)
+{
+	struct hyp_filter filter = { };
+
+	use_program(&filter, 1);
+	reading[0] = &filter;
+	check_refused(&filter);
+	reading[0] = NULL;
+	reading[1] = &filter;
+	check_refused(&filter);
+	reading[0] = &filter;
+	reading[1] = NULL;
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
+	reading[1] = &filter;
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 1, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
+	CHECK(!hyp_filter_set(&filter, 1));
+	check_refused(&filter);
+	reading[0] = NULL;
+	reading[1] = NULL;
 }
 
 static struct hyp_filter shared;
 static int stop;
 
-static void *match_thread(void *unused)
+/* @data: the place where the thread publishes what it reads */
+static void *match_thread(void *data)
 {
 	unsigned long passed = 0;
 
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		u8 *record = calloc(1, RECORD_SIZE);
 
-		passed += hyp_filter_match(&shared, record);
+		passed += hyp_filter_match(&shared, data, record);
 		free(record);
 	}
 	return (void *)passed;
 }
 
-/* ... while others go through it: a program changes under their feet. */
-static void test_race(void)
+static void start_readers(pthread_t *threads)
 {
-	pthread_t threads[2];
-	unsigned int i, index = 0;
+	unsigned int i;
 
 	stop = 0;
-	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		CHECK(!pthread_create(&threads[i], NULL, match_thread, NULL));
+	for (i = 1; i < NR_READERS; i++)
+		CHECK(!pthread_create(&threads[i], NULL, match_thread, &reading[i]));
+}
+
+/* How many records passed */
+static unsigned long stop_readers(pthread_t *threads)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+	void *passed;
+
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	for (i = 1; i < NR_READERS; i++) {
+		CHECK(!pthread_join(threads[i], &passed));
+		sum += (unsigned long)passed;
+	}
+	return sum;
+}
+
+/* ... while others go through it. */
+static void test_race(void)
+{
+	pthread_t threads[NR_READERS];
+	unsigned int i, index = 0;
+
+	start_readers(threads);
 	for (i = 0; i < 30000 * TEST_LOAD; i++)
 		random_word(&shared, &index);
-	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		CHECK(!pthread_join(threads[i], NULL));
+	stop_readers(threads);
+}
+
+/* A program of @nr predicates: the field is one of @nr numbers, none of them 0. */
+static int hand_over_nonzero(struct hyp_filter *filter, unsigned int nr, unsigned int val)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < nr && !ret; i++) {
+		bool last = i == nr - 1;
+
+		ret = hyp_filter_add(filter, i, leaf_pred(&sound, !last, last ? nr + 1 : nr),
+				     val + i, RECORD_SIZE);
+	}
+	return ret ?: hyp_filter_set(filter, nr);
+}
+
+/* No program wants a record of zeroes; nor does what is left of one, or mixed of two. */
+static void test_unwanted(void)
+{
+	pthread_t threads[NR_READERS];
+	unsigned int changes = 0, nr;
+	int ret;
+
+	memset(&shared, 0, sizeof(shared));
+	CHECK(!hand_over_nonzero(&shared, 1, 1));
+	start_readers(threads);
+	while (changes < 5000 * TEST_LOAD) {
+		nr = 1 + random_below(&random_state, HYP_FILTER_MAX_PREDS);
+		ret = hand_over_nonzero(&shared, nr, 1 + changes);
+		if (ret)
+			sched_yield();
+		else
+			changes++;
+		CHECK(!ret || ret == -11);
+	}
+	CHECK(!stop_readers(threads));
 }
 
 int main(int argc, char **argv)
@@ -377,6 +513,9 @@ int main(int argc, char **argv)
 		{ "programs that are refused", test_refused_programs },
 		{ "a host that hands over anything", test_hostile },
 		{ "... while events are filtered", test_race },
+		{ "a program that may be read is not written to", test_retired },
+		{ "a CPU is waited for once", test_quiesced },
+		{ "nothing passes that no program wants, while it is changed", test_unwanted },
 	};
 
 	random_state = random_seed(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);

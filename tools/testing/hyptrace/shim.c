@@ -9,6 +9,12 @@ static void shim_fence(int order)
 		shim->fence(order);
 }
 
+SHIM_UNSANITIZED void shim_fence_full(void)
+{
+	shim_fence(__ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 SHIM_UNSANITIZED void shim_fence_acquire(void)
 {
 	shim_fence(__ATOMIC_ACQUIRE);

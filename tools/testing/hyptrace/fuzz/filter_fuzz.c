@@ -2,7 +2,8 @@
 /*
  * Fuzzer: a host that hands over predicates, right and wrong ones in any order, and uses
  * them as the filter of records with any bytes. A program that EL2 has taken has to say
- * of a record what one says that is written down here again.
+ * of a record what one says that is written down here again. CPUs that read the filter
+ * meanwhile keep it from being written to.
  */
 #include <stdlib.h>
 
@@ -25,6 +26,39 @@ struct program {
 };
 
 static unsigned int record_size;
+
+/* CPU 0 filters the records. The others begin to read and end by steps of the input. */
+#define NR_READERS	4
+
+static const struct hyp_filter *reading[NR_READERS];
+/* It was seen outside since the last hyp_filter_set(). */
+static bool was_outside[NR_READERS];
+
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
+{
+	return cpu < NR_READERS ? &reading[cpu] : NULL;
+}
+
+static void begin_or_end_reading(struct hyp_filter *filter, struct input *input)
+{
+	unsigned int cpu = 1 + input_below(input, NR_READERS - 1);
+
+	reading[cpu] = reading[cpu] ? NULL : filter;
+	was_outside[cpu] |= !reading[cpu];
+}
+
+/* Whether it is right to refuse a first predicate, or not to. */
+static void check_retired(bool refused)
+{
+	unsigned int cpu, nr_reading = 0, nr_inside = 0;
+
+	for (cpu = 1; cpu < NR_READERS; cpu++) {
+		nr_reading += !!reading[cpu];
+		nr_inside += !was_outside[cpu];
+	}
+	if (refused ? !nr_reading : nr_inside)
+		abort();
+}
 
 /* A predicate of fields that might be right, or any word. */
 static u64 any_pred(struct input *input)
@@ -83,7 +117,7 @@ static void match(struct hyp_filter *filter, const struct program *program, stru
 
 	for (i = 0; i < record_size; i++)
 		record[i] = input_u8(input);
-	if (hyp_filter_match(filter, record) != matches(program, record))
+	if (hyp_filter_match(filter, &reading[0], record) != matches(program, record))
 		abort();
 	free(record);
 }
@@ -92,8 +126,12 @@ static void add(struct hyp_filter *filter, struct program *next, struct input *i
 {
 	u64 index = input_u8(input) % 4 ? next->nr : input_number(input, 0);
 	u64 pred = any_pred(input), val = input_number(input, 0);
+	int ret;
 
-	if (hyp_filter_add(filter, index, pred, val, record_size))
+	ret = hyp_filter_add(filter, index, pred, val, record_size);
+	if (ret != -EINVAL && !index)
+		check_retired(ret == -EAGAIN);
+	if (ret)
 		return;
 
 	/* What does not begin anew goes on. */
@@ -108,9 +146,12 @@ static void set(struct hyp_filter *filter, struct program *program, struct progr
 		struct input *input)
 {
 	u64 nr = input_u8(input) % 4 ? next->nr : input_number(input, 0);
+	unsigned int cpu;
 
 	if (hyp_filter_set(filter, nr))
 		return;
+	for (cpu = 1; cpu < NR_READERS; cpu++)
+		was_outside[cpu] = !reading[cpu];
 	if (nr && nr != next->nr)
 		abort();
 	/* What was handed over is used, or forgotten. */
@@ -125,14 +166,19 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct program program = { }, next = { };
 	struct input input = { data, size };
 
+	memset(reading, 0, sizeof(reading));
+	memset(was_outside, true, sizeof(was_outside));
 	record_size = 4 + 4 * input_below(&input, MAX_RECORD / 4);
 	while (input.size) {
-		switch (input_below(&input, 8)) {
+		switch (input_below(&input, 9)) {
 		case 0 ... 4:
 			add(filter, &next, &input);
 			break;
 		case 5:
 			set(filter, &program, &next, &input);
+			break;
+		case 8:
+			begin_or_end_reading(filter, &input);
 			break;
 		default:
 			match(filter, &program, &input);

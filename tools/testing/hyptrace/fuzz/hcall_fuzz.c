@@ -190,6 +190,7 @@ static void write_event(const struct event *event)
 static bool is_to_be_written(struct event *event)
 {
 	u32 state = hyp_event_states[event->nr];
+	const struct hyp_filter *reading;
 
 	event->record.header = (struct hyp_event_header) {
 		.type	= state & HYP_EVENT_ID,
@@ -199,7 +200,7 @@ static bool is_to_be_written(struct event *event)
 		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
-	       hyp_filter_match(&hyp_event_filters[event->nr], &event->record);
+	       hyp_filter_match(&hyp_event_filters[event->nr], &reading, &event->record);
 }
 
 /* The last event in the ring */
@@ -239,6 +240,38 @@ static unsigned int calm;	/* accesses left before it */
 static unsigned int storm;	/* hypercalls left while an event is written */
 static bool in_storm;
 
+/**
+ * struct read_filter - a filter that a CPU reads, while others change it
+ * @filter:	the filter; NULL for none
+ * @was_used:	which of its programs were in use since the CPU began to read
+ * @progs:	what these were
+ */
+static struct read_filter {
+	const struct hyp_filter	*filter;
+	bool			was_used[2];
+	struct hyp_filter_prog	progs[2];
+} read_filter;
+
+/* The CPU may have taken a program that was in use: it stays as it was. */
+static void check_read_filter(const struct hyp_filter *filter)
+{
+	struct read_filter *read = &read_filter;
+	unsigned int i;
+
+	if (read->filter != filter)
+		*read = (struct read_filter){ .filter = filter };
+
+	for (i = 0; filter && i < ARRAY_SIZE(read->progs); i++) {
+		const struct hyp_filter_prog *prog = &filter->progs[i];
+
+		if (!read->was_used[i] && filter->prog == prog) {
+			read->was_used[i] = true;
+			read->progs[i] = *prog;
+		}
+		WARN_ON(read->was_used[i] && memcmp(&read->progs[i], prog, sizeof(*prog)));
+	}
+}
+
 /* Before an access to memory another CPU makes a hypercall, which takes no lock that is held. */
 static void step(const void *addr)
 {
@@ -254,7 +287,9 @@ static void step(const void *addr)
 	in_storm = true;
 	storm--;
 	el2_cpu = other;
+	check_read_filter(hyp_trace_cpu[cpu].filter);
 	any_hypercall(storm_input, &hcalls[input_below(storm_input, ARRAY_SIZE(hcalls))]);
+	check_read_filter(hyp_trace_cpu[cpu].filter);
 	el2_cpu = cpu;
 	in_storm = false;
 }
@@ -271,6 +306,7 @@ static void event_in_storm(struct input *input)
 	shim = &stormy;
 	write_event(&event);
 	shim = NULL;
+	check_read_filter(NULL);
 	storm = 0;
 	calm = 0;
 }

@@ -15,7 +15,7 @@
  * @load:	returns what a load sees, which need not be the latest value
  * @store:	called before a store
  * @exchange:	called after a compare-and-exchange, done or failed
- * @fence:	called for a barrier between loads (acquire) or stores (release)
+ * @fence:	called for a barrier between loads (acquire), stores (release) or all (seq_cst)
  * @relax:	called where one waits for another
  */
 struct shim {
@@ -79,6 +79,7 @@ static inline bool shim_exchange(u64 *p, u64 *old, u64 new)
  */
 #define SHIM_UNSANITIZED	__attribute__((no_sanitize("thread")))
 
+void shim_fence_full(void);
 void shim_fence_acquire(void);
 void shim_fence_release(void);
 

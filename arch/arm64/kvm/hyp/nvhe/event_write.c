@@ -62,7 +62,8 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		.type	= state,
 		.pid	= hyp_trace_cpu_pid(cpu),
 	};
-	if (state & HYP_EVENT_FILTERED && !hyp_filter_match(&hyp_event_filters[nr], record))
+	if (state & HYP_EVENT_FILTERED &&
+	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
 		return;
 
 	hyp_event_put(cpu, record, size);

@@ -83,6 +83,15 @@ int __hyp_trace_patch_sites(u64 first)
 	return ret;
 }
 
+/* NULL for a CPU that there is not. */
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
+{
+	if (!kvm_arm_hyp_percpu_base[cpu])
+		return NULL;
+
+	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
+}
+
 /**
  * __hyp_trace_add_pred - take the next predicate of an event's next filter
  * @nr:		the event's place in the catalogue
@@ -91,7 +100,8 @@ int __hyp_trace_patch_sites(u64 first)
  * @val:	its operand
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0, or -EINVAL for an argument out of range; then nothing has changed.
+ * Return: 0; -EINVAL for an argument out of range; -EAGAIN as hyp_filter_add(), for the
+ * host to try again. Then nothing has changed.
  */
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val)
 {

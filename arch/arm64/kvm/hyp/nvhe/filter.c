@@ -6,22 +6,43 @@
  * place of the one there was. It is not trusted:
  *
  * - A predicate is checked when it comes: its field is in the record and aligned, and
- *   its target is behind it. It is one word, stored and loaded as such, so that
- *   whatever the host hands over meanwhile, each that is gone through was checked
- *   for its place. A program, or a mixture of two, thus ends after
- *   HYP_FILTER_MAX_PREDS of them, and reads nothing but the record.
+ *   its target is behind it.
  * - A program is checked when it is to be used: all of its predicates were handed
- *   over, and none goes past its two ends.
+ *   over, and none goes past its two ends. It thus ends after HYP_FILTER_MAX_PREDS of
+ *   them, and reads nothing but the record.
+ * - A program does not change while a CPU may read it, whatever the host does.
  *
- * Who hands over is serialised by the caller. Who goes through a program is not: a
- * host that changes a filter twice while a CPU is in it may see an event pass
- * that neither wanted.
+ * States of a filter's two programs
+ * ---------------------------------
  *
- * Ordering: @nr, @preds and @vals are stored before @prog is, with release; they are
- * loaded after it, by the address that it gives.
+ *	handed over --set--> in use --set--> retired --all CPUs quiesced--> handed over
+ *
+ * hyp_filter_set() retires the program in use: CPUs may still read it, and no CPU begins
+ * to. The first predicate of the next program is refused with -EAGAIN until each CPU
+ * was seen outside of the filter once since then. EL2 does not wait: the host retries.
+ * A CPU that was seen outside is not checked again, so that events that come all the time
+ * on many CPUs do not put it off.
+ *
+ * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
+ * hyp_filter_match() takes no lock.
+ *
+ * Ordering
+ * --------
+ *
+ * (R) retired:	the reader stores @reading, then loads @prog; hyp_filter_set() stores @prog,
+ *		then hyp_filter_is_quiesced() loads @reading. smp_mb() is between the two on
+ *		either side. So if @reading does not name the filter, the CPU's next
+ *		load of @prog finds the new program.
+ *		The reader clears @reading with release, after it has read the program;
+ *		it is loaded with acquire before the program is written to.
+ *
+ * A program is stored before @prog is, with release; @prog is loaded with acquire.
  */
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/nospec.h>
+#include <linux/threads.h>
 
 #include <asm/barrier.h>
 
@@ -31,6 +52,21 @@
 static struct hyp_filter_prog *hyp_filter_next(struct hyp_filter *filter)
 {
 	return &filter->progs[filter->prog == &filter->progs[0]];
+}
+
+/* Whether no CPU can read the program that is not in use. NR_CPUS steps at most. */
+static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
+{
+	const struct hyp_filter **reading;
+
+	smp_mb();					/* (R) */
+	for (; filter->quiesced < NR_CPUS; filter->quiesced++) {
+		reading = hyp_filter_reading(filter->quiesced);
+		if (reading && smp_load_acquire(reading) == filter)	/* (R) */
+			return false;
+	}
+
+	return true;
 }
 
 static bool hyp_pred_field_is_valid(u64 pred, unsigned int size)
@@ -59,31 +95,32 @@ static bool hyp_pred_is_valid(u64 pred, unsigned int index, unsigned int size)
  * @val:	its operand
  * @size:	of the event's records, bytes
  *
- * Return: 0, or -EINVAL for one that does not fit there; then nothing has changed.
+ * Return: 0; -EINVAL for one that does not fit there; -EAGAIN for a first one while a
+ * CPU may read the program that was in use before. Then nothing has changed.
  */
 int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 pred, u64 val, unsigned int size)
 {
 	struct hyp_filter_prog *prog = hyp_filter_next(filter);
 
-	if (index >= HYP_FILTER_MAX_PREDS || (index && index != prog->nr) ||
+	if (index >= HYP_FILTER_MAX_PREDS || (index && index != filter->added) ||
 	    !hyp_pred_is_valid(pred, index, size))
 		return -EINVAL;
+	if (!index && !hyp_filter_is_quiesced(filter))
+		return -EAGAIN;
 
-	WRITE_ONCE(prog->preds[index], pred);
-	WRITE_ONCE(prog->vals[index], val);
-	WRITE_ONCE(prog->nr, index + 1);
+	index = array_index_nospec(index, HYP_FILTER_MAX_PREDS);
+	prog->preds[index] = pred;
+	prog->vals[index] = val;
+	filter->added = index + 1;
 	return 0;
 }
 
-static bool hyp_filter_prog_is_valid(const struct hyp_filter_prog *prog, u64 nr)
+static bool hyp_filter_prog_is_valid(const struct hyp_filter_prog *prog, unsigned int nr)
 {
 	unsigned int i;
 
-	if (nr != prog->nr)
-		return false;
-
-	for (i = 0; i < prog->nr; i++) {
-		if (hyp_pred_target(prog->preds[i]) > prog->nr + 1)
+	for (i = 0; i < nr; i++) {
+		if (hyp_pred_target(prog->preds[i]) > nr + 1)
 			return false;
 	}
 
@@ -101,11 +138,15 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 {
 	struct hyp_filter_prog *next = nr ? hyp_filter_next(filter) : NULL;
 
-	if (next && !hyp_filter_prog_is_valid(next, nr))
-		return -EINVAL;
+	if (next) {
+		if (nr != filter->added || !hyp_filter_prog_is_valid(next, filter->added))
+			return -EINVAL;
+		next->nr = nr;
+	}
 
 	smp_store_release(&filter->prog, next);	/* after the program */
-	WRITE_ONCE(hyp_filter_next(filter)->nr, 0);
+	filter->added = 0;
+	filter->quiesced = 0;
 	return 0;
 }
 
@@ -139,33 +180,45 @@ static __always_inline bool hyp_filter_compare(u64 pred, u64 field, u64 val)
 	return hyp_pred_op(pred) & is;
 }
 
-/**
- * hyp_filter_match - is an event wanted?
- * @filter:	the filter
- * @record:	the event's record
- *
- * Return: whether it is; true when there is no filter.
- */
-bool hyp_filter_match(struct hyp_filter *filter, const void *record)
+/* A program that is in use has one predicate at least. */
+static __always_inline bool hyp_filter_run(const struct hyp_filter_prog *prog, const void *record)
 {
-	const struct hyp_filter_prog *prog = READ_ONCE(filter->prog);	/* before what it has */
-	unsigned int i, nr;
+	unsigned int i = 0;
 
-	if (!prog)
-		return true;
-
-	nr = READ_ONCE(prog->nr);
-
-	for (i = 0; i < nr;) {
-		u64 pred = READ_ONCE(prog->preds[i]);
+	do {
+		u64 pred = prog->preds[i];
 		u64 field = hyp_filter_load(pred, record);
-		bool match = hyp_filter_compare(pred, field, READ_ONCE(prog->vals[i]));
+		bool match = hyp_filter_compare(pred, field, prog->vals[i]);
 
 		if ((match ^ hyp_pred_not(pred)) == hyp_pred_when(pred))
 			i = hyp_pred_target(pred);
 		else
 			i++;
-	}
+	} while (i < prog->nr);
 
-	return i == nr;
+	return i == prog->nr;
+}
+
+/**
+ * hyp_filter_match - is an event wanted?
+ * @filter:	the filter
+ * @reading:	where this CPU publishes that it reads @filter, as hyp_filter_reading()
+ *		returns it
+ * @record:	the event's record
+ *
+ * Return: whether it is; true when there is no filter.
+ */
+bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
+		      const void *record)
+{
+	const struct hyp_filter_prog *prog;
+	bool match;
+
+	WRITE_ONCE(*reading, filter);
+	smp_mb();					/* (R) */
+	prog = smp_load_acquire(&filter->prog);		/* before the program */
+	match = !prog || hyp_filter_run(prog, record);
+	smp_store_release(reading, NULL);		/* (R) */
+
+	return match;
 }

@@ -9,6 +9,9 @@
 /* And so here. */
 #define smp_store_release(p, value)	shim_store(p, value, RELEASE)
 
+/* And here: all before it and all after it */
+#define smp_mb()			shim_fence_full()
+
 /* And here: loads before it and loads after it ... */
 #define smp_rmb()			shim_fence_acquire()
 /* ... and stores */

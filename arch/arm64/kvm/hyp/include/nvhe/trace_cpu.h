@@ -25,6 +25,7 @@
 #include <asm/kvm_hypevents_defs.h>
 
 #include <nvhe/clock.h>
+#include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace_ring.h>
 
@@ -50,6 +51,7 @@ enum hyp_trace_presence {
  * @host_ctxt:	the host's context on the CPU
  * @types:	of the events that are on and have no filter, what their header has before
  *		the pid; of others 0
+ * @filter:	the filter that the CPU reads, see filter.c; NULL for none
  * @on:		the CPU writes to the ring
  * @presence:	enum hyp_trace_presence
  * @lock:	covers @state, @on and all but the writer's part of @ring
@@ -63,6 +65,7 @@ struct hyp_trace_cpu {
 	struct hyp_clock	clock;
 	struct kvm_cpu_context	*host_ctxt;
 	u32			types[NR_HYP_EVENTS];
+	const struct hyp_filter	*filter;
 	bool			on;
 	atomic_t		presence;
 	hyp_spinlock_t		lock;
