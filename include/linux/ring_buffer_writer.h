@@ -122,6 +122,7 @@ struct ring_buffer_writer_ops {
 /**
  * struct ring_buffer_writer - a foreign writer
  * @ops:	what it can be asked to do
+ * @clock:	the clock of its events, as the kernel reads it, ns
  * @cpumask:	the CPUs that have a ring
  * @cpus:	their rings, by CPU; nr_cpu_ids of them
  *
@@ -129,6 +130,7 @@ struct ring_buffer_writer_ops {
  */
 struct ring_buffer_writer {
 	const struct ring_buffer_writer_ops	*ops;
+	u64					(*clock)(void);
 	const struct cpumask			*cpumask;
 	struct ring_buffer_writer_cpu		*cpus;
 };

@@ -32,7 +32,6 @@
  *     with at least a release, on this CPU.
  * (G) what belongs to a position is read before meta->next; smp_rmb() between.
  */
-#include <linux/ring_buffer_writer.h>
 #include <linux/version.h>
 
 static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
@@ -45,6 +44,12 @@ static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
 
 /* The reader's page before the first swap, and after a reset: at no position. */
 #define RB_READER_NOWHERE	U64_MAX
+
+/*
+ * In the counters that forbid the kernel to write to a buffer, or to resize it. A
+ * caller that enables once too often does not reach 0.
+ */
+#define RB_READER_DISABLED	(1 << 24)
 
 /* How often to look again for what the writer was just changing. */
 #define RB_READER_TRIES		16
@@ -76,8 +81,8 @@ struct rb_reader_count {
  * @count:	the writer's page, as far as its events are counted
  * @iters:	iterators, see ring_buffer_reader_iter.c
  * @nr_resets:	how often all was forgotten
- * @copy:	a page with the event that was peeked at, or with those of a cursor
- * @length:	bytes that event has there
+ * @copy:	a page with the events of a cursor
+ * @no_pages:	the list of pages that the kernel writes: there are none
  * @nr_slots:	how many pages the writer goes round
  * @pages:	the pages in the slots, then the reader's page
  */
@@ -92,7 +97,7 @@ struct rb_reader {
 	struct list_head			iters;
 	unsigned int				nr_resets;
 	struct ring_buffer_writer_page		*copy;
-	unsigned int				length;
+	struct list_head			no_pages;
 	unsigned int				nr_slots;
 	struct buffer_page			*pages[];
 };
@@ -291,6 +296,32 @@ static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return !bpage || !rb_writer_commit(bpage);
 }
 
+/* The page of the event that is read next; NULL if there is none. */
+static struct buffer_page *rb_writer_oldest_page(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	struct buffer_page *bpage = cpu_buffer->reader_page;
+	u64 tail;
+
+	if (rb_writer_empty(cpu_buffer))
+		return NULL;
+	if (bpage->read < rb_writer_commit(bpage))
+		return bpage;
+
+	tail = smp_load_acquire(&reader->meta->tail);		/* (B) */
+	return *rb_writer_slot(reader, rb_writer_oldest(reader, tail));
+}
+
+/* ring_buffer_oldest_event_ts(): the time of the oldest page, 0 if all is read. */
+static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	struct buffer_page *bpage;
+
+	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	bpage = rb_writer_oldest_page(cpu_buffer);
+	return bpage ? READ_ONCE(bpage->page->time_stamp) : 0;
+}
+
 /* What those wait for who want full pages, and who asks ring_buffer_nr_dirty_pages(). */
 static void rb_reader_set_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
 {
@@ -438,6 +469,7 @@ static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	for (id = 0; id <= reader->nr_slots; id++)
 		kfree(reader->pages[id]);
 	free_page((unsigned long)reader->copy);
+	free_pages((unsigned long)cpu_buffer->free_page.data, cpu_buffer->free_page.order);
 	kvfree(reader);
 	kfree(cpu_buffer);
 }
@@ -452,9 +484,8 @@ static void rb_reader_init_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	init_waitqueue_head(&cpu_buffer->irq_work.full_waiters);
 	INIT_LIST_HEAD(&cpu_buffer->new_pages);
 	mutex_init(&cpu_buffer->mapping_lock);
-	/* Neither written to nor resized by the kernel. */
-	atomic_set(&cpu_buffer->record_disabled, 1);
-	atomic_set(&cpu_buffer->resize_disabled, 1);
+	atomic_set(&cpu_buffer->record_disabled, RB_READER_DISABLED);
+	atomic_set(&cpu_buffer->resize_disabled, RB_READER_DISABLED);
 }
 
 static struct ring_buffer_per_cpu *
@@ -480,10 +511,12 @@ rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writ
 	reader->pos = RB_READER_NOWHERE;
 	reader->nr_slots = desc->nr_pages - 1;
 	INIT_LIST_HEAD(&reader->iters);
+	INIT_LIST_HEAD(&reader->no_pages);
 
 	cpu_buffer->cpu = cpu;
 	cpu_buffer->buffer = buffer;
 	cpu_buffer->reader = reader;
+	cpu_buffer->pages = &reader->no_pages;
 	rb_reader_init_cpu(cpu_buffer);
 
 	reader->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
@@ -528,7 +561,7 @@ static void rb_reader_set_size(struct trace_buffer *buffer)
 	buffer->max_data_size = rb_writer_page_capacity() - sizeof(u32) * 2;
 }
 
-static struct trace_buffer *rb_reader_alloc_buffer(void)
+static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *writer)
 {
 	static struct lock_class_key reader_lock_key;
 	struct trace_buffer *buffer;
@@ -542,9 +575,10 @@ static struct trace_buffer *rb_reader_alloc_buffer(void)
 	init_waitqueue_head(&buffer->irq_work.waiters);
 	buffer->flags = RB_FL_OVERWRITE;
 	buffer->reader_lock_key = &reader_lock_key;
-	buffer->clock = ktime_get_boot_fast_ns;
+	buffer->writer = writer;
+	buffer->clock = writer->clock;
 	rb_reader_set_size(buffer);
-	atomic_set(&buffer->record_disabled, 1);
+	atomic_set(&buffer->record_disabled, RB_READER_DISABLED);
 
 	buffer->buffers = kcalloc(nr_cpu_ids, sizeof(*buffer->buffers), GFP_KERNEL);
 	if (!buffer->buffers || !zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
@@ -560,20 +594,27 @@ static struct trace_buffer *rb_reader_alloc_buffer(void)
  * ring_buffer_reader - make a read-only trace buffer of what a writer writes
  * @writer:	the writer; its rings are set up
  *
- * The buffer takes ring_buffer_peek(), ring_buffer_consume(), ring_buffer_map()
- * and what goes with it, the ways to wait and those to ask for counters. Pages
- * are read by ring_buffer_reader_read_page(). Nothing can be written to the
- * buffer, and it can't be resized.
+ * Events are read with a cursor, an iterator or by the page, see
+ * ring_buffer_writer.h. Of the functions in ring_buffer.h the buffer has
+ * ring_buffer_map() and what goes with it, those that wait, reset, free, or return
+ * counters and sizes. The others do nothing or fail: the kernel can't write to the
+ * buffer or resize it, and ring_buffer_consume(), ring_buffer_read_page() and
+ * ring_buffer_read_start() find no event, since they do not validate them.
  *
  * Context: process context, may sleep.
  * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
- * for a ring that is too short, or of -ENOMEM, also when the task is killed.
+ * for a ring that is too short or a writer without a clock, or of -ENOMEM, also
+ * when the task is killed.
  */
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 {
-	struct trace_buffer *buffer = rb_reader_alloc_buffer();
+	struct trace_buffer *buffer;
 	int cpu;
 
+	if (!writer->clock)
+		return ERR_PTR(-EINVAL);
+
+	buffer = rb_reader_alloc_buffer(writer);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 
@@ -681,6 +722,29 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 
 	return ret;
+}
+
+static void rb_writer_reset_call(void *buffer)
+{
+	ring_buffer_reader_reset(buffer, smp_processor_id());
+}
+
+/*
+ * ring_buffer_reset() and its like: each CPU's on that CPU, or here while that is
+ * offline. What the writer refuses stays as it is.
+ */
+static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
+{
+	int cpu;
+
+	guard(cpus_read_lock)();
+
+	for_each_cpu_and(cpu, buffer->cpumask, cpus) {
+		if (cpu_online(cpu))
+			smp_call_function_single(cpu, rb_writer_reset_call, buffer, 1);
+		else
+			ring_buffer_reader_reset(buffer, cpu);
+	}
 }
 
 /**

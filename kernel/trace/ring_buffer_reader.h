@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ring_buffer.c asks of ring_buffer_reader.c, for the buffers that a
- * foreign writer fills. Included by ring_buffer.c alone.
+ * What ring_buffer.c asks of ring_buffer_reader.c, for the buffers that a remote
+ * writer fills. Included by ring_buffer.c alone. Without CONFIG_RING_BUFFER_READER
+ * there is no such buffer, and all of it is constant.
  */
+#include <linux/ring_buffer_writer.h>
+
 #ifdef CONFIG_RING_BUFFER_READER
 
 static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer);
-static struct ring_buffer_event *
-rb_writer_peek(struct ring_buffer_per_cpu *cpu_buffer, u64 *ts, unsigned long *lost_events);
-static void rb_writer_advance(struct ring_buffer_per_cpu *cpu_buffer);
+static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer);
+static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus);
 static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
 				unsigned long *subbuf_ids);
 static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer);
 
 static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	return cpu_buffer->reader;
+	return unlikely(cpu_buffer->reader);
+}
+
+/* The kernel can't write to it: only a remote writer can. */
+static inline bool rb_buffer_has_writer(struct trace_buffer *buffer)
+{
+	return unlikely(buffer->writer);
 }
 
 #else
@@ -25,13 +33,12 @@ static inline bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 	return true;
 }
 
-static inline struct ring_buffer_event *
-rb_writer_peek(struct ring_buffer_per_cpu *cpu_buffer, u64 *ts, unsigned long *lost_events)
+static inline u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	return NULL;
+	return 0;
 }
 
-static inline void rb_writer_advance(struct ring_buffer_per_cpu *cpu_buffer)
+static inline void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
 {
 }
 
@@ -45,6 +52,11 @@ static inline void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buff
 }
 
 static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return false;
+}
+
+static inline bool rb_buffer_has_writer(struct trace_buffer *buffer)
 {
 	return false;
 }

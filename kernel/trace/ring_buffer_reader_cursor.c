@@ -68,7 +68,7 @@ static bool rb_cursor_copy(struct ring_buffer_reader_cursor *cursor)
 	cursor->commit = rb_writer_commit(bpage);
 	cursor->offset = bpage->read;
 	cursor->stamp = cpu_buffer->read_stamp;
-	cursor->lost = rb_lost_events(cpu_buffer);
+	cursor->lost = cpu_buffer->lost_events;
 
 	page = (void *)bpage->page;
 	memcpy(&reader->copy->data[cursor->offset], &page->data[cursor->offset],

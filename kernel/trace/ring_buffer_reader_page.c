@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Taking a foreign writer's events, one by one and by the page
+ * Taking a foreign writer's events by the page
  *
  * Included by ring_buffer.c after ring_buffer_reader.c, which see.
  *
  * Events are validated before they are taken, since the pages are shared: what is none
- * ends a page. One that is peeked at is copied before, and what is in the copy counts. A
- * page that is taken as a whole, after the writer was done with it, has as many events as
+ * ends a page. A page that is taken as a whole, after the writer was done with it, has as many events as
  * the writer tells; those are for user space to look at. There are two ways to have a page:
  *
  *	copied	 ring_buffer_reader_read_page(), or straight to user space by
@@ -20,70 +19,6 @@
  * Locking: cpu_buffer->reader_lock; and for mappings cpu_buffer->mapping_lock,
  * as in ring_buffer.c.
  */
-
-/*
- * Copy the next event of the reader's page. What else the page may hold in the next moment,
- * the copy has the length that it says. False when there is none.
- */
-static bool rb_writer_copy_event(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *bpage = cpu_buffer->reader_page;
-	struct ring_buffer_writer_page *page = (void *)bpage->page;
-	unsigned int length;
-
-	length = rb_writer_event_length(page, rb_writer_commit(bpage), bpage->read);
-	memcpy(reader->copy->data, &page->data[bpage->read], length);
-	reader->length = length;
-	return length && rb_writer_event_length(reader->copy, length, 0) == length;
-}
-
-static struct ring_buffer_event *rb_writer_copied(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return (void *)cpu_buffer->reader->copy->data;
-}
-
-/* rb_advance_reader(): go past what was copied. */
-static void rb_writer_advance(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct ring_buffer_event *event = rb_writer_copied(cpu_buffer);
-	unsigned int length = cpu_buffer->reader->length;
-
-	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
-		cpu_buffer->read_stamp += rb_event_time_stamp(event);
-	} else {
-		cpu_buffer->read_stamp += event->time_delta;
-		cpu_buffer->read++;
-	}
-
-	cpu_buffer->reader_page->read += length;
-	cpu_buffer->read_bytes += length;
-}
-
-/* rb_buffer_peek(): the next event, a copy that stays until the next time. */
-static struct ring_buffer_event *
-rb_writer_peek(struct ring_buffer_per_cpu *cpu_buffer, u64 *ts, unsigned long *lost_events)
-{
-	struct buffer_page *bpage = rb_writer_get_reader_page(cpu_buffer);
-	struct ring_buffer_event *event = rb_writer_copied(cpu_buffer);
-
-	if (!bpage)
-		return NULL;
-
-	while (rb_writer_copy_event(cpu_buffer)) {
-		if (event->type_len != RINGBUF_TYPE_TIME_EXTEND) {
-			if (ts)
-				*ts = cpu_buffer->read_stamp + event->time_delta;
-			if (lost_events)
-				*lost_events = rb_lost_events(cpu_buffer);
-			return event;
-		}
-		rb_writer_advance(cpu_buffer);
-	}
-
-	bpage->read = rb_writer_commit(bpage);
-	return NULL;
-}
 
 /**
  * struct rb_taken - events to be taken off a page

@@ -17,6 +17,7 @@
 #include <linux/oom.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_mmu.h>
@@ -241,6 +242,7 @@ static struct hyp_trace_memory *hyp_trace_memory_alloc(unsigned long (*size)(int
 
 	writer = &memory->buffer.writer;
 	writer->ops = &hyp_trace_writer_ops;
+	writer->clock = ktime_get_boot_fast_ns;
 	writer->cpumask = cpu_possible_mask;
 	writer->cpus = kcalloc(nr_cpu_ids, sizeof(*writer->cpus), GFP_KERNEL);
 	memory->rings = kcalloc(nr_cpu_ids, sizeof(*memory->rings), GFP_KERNEL);

@@ -32,6 +32,11 @@ static const struct ring_buffer_writer_ops ring_test_ops = {
 	.reset		= ring_test_do_reset,
 };
 
+static u64 ring_test_clock(void)
+{
+	return RING_TEST_CLOCK;
+}
+
 static void *ring_test_page(struct kunit *test)
 {
 	void *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
@@ -58,6 +63,7 @@ struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_pages)
 	t->desc.pages = kunit_kcalloc(test, nr_pages, sizeof(void *), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->desc.pages);
 	t->writer.ops = &ring_test_ops;
+	t->writer.clock = ring_test_clock;
 	t->writer.cpumask = cpumask_of(RING_TEST_CPU);
 	t->writer.cpus = &t->desc;
 
@@ -193,7 +199,39 @@ unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsign
 	return i;
 }
 
-/* Read the next event, in one of the two ways. */
+struct ring_buffer_event *ring_test_peek(struct ring_test *t, u64 *ts, unsigned long *lost)
+{
+	struct ring_buffer_reader_cursor cursor;
+	struct ring_buffer_event *event;
+
+	ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
+	event = ring_buffer_reader_cursor_peek(&cursor);
+	if (event && ts)
+		*ts = cursor.ts;
+	if (event && lost)
+		*lost = cursor.lost;
+	return event;
+}
+
+struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsigned long *lost)
+{
+	struct ring_buffer_reader_cursor cursor;
+	struct ring_buffer_event *event;
+
+	ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
+	event = ring_buffer_reader_cursor_peek(&cursor);
+	if (event) {
+		if (ts)
+			*ts = cursor.ts;
+		if (lost)
+			*lost = cursor.lost;
+		ring_buffer_reader_cursor_advance(&cursor);
+	}
+	ring_buffer_reader_cursor_finish(&cursor);
+	return event;
+}
+
+/* Read the next event, with a cursor of its own or one for several. */
 bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 {
 	struct ring_buffer_event *event;
@@ -202,7 +240,7 @@ bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 	if (t->seen % 2)
 		return ring_test_read_some(test, t, 1, ts);
 
-	event = ring_buffer_consume(t->buffer, RING_TEST_CPU, ts, &lost);
+	event = ring_test_consume(t, ts, &lost);
 	if (!event)
 		return false;
 
@@ -289,7 +327,7 @@ static void ring_test_formats(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(deltas); i++) {
 		for (size = 4; size < 200; size += 4) {
 			KUNIT_ASSERT_TRUE(test, ring_test_write(t, size, deltas[i]));
-			event = ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, NULL);
+			event = ring_test_peek(t, &ts, NULL);
 			KUNIT_ASSERT_NOT_NULL(test, event);
 			KUNIT_EXPECT_EQ(test, size, ring_buffer_event_length(event));
 			KUNIT_EXPECT_EQ(test, t->ts, ts);

@@ -16,6 +16,9 @@
 
 #define RING_TEST_CPU		0
 
+/* What the clock of its writer says */
+#define RING_TEST_CLOCK		4711
+
 /* Events in a race; fewer where each access may be watched, and waits meanwhile */
 #define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
 
@@ -41,6 +44,7 @@ struct ring_test_event {
  * @writer:	describes it to the reader
  * @desc:	its pages
  * @ring:	the writer
+ * @ring_ops:	the writer's own, where a test has others in front of them
  * @lock:	held around a swap, as EL2 does
  * @buffer:	the reader
  * @ts:		time of the next event
@@ -54,6 +58,7 @@ struct ring_test {
 	struct ring_buffer_writer	writer;
 	struct ring_buffer_writer_cpu	desc;
 	struct trace_ring		ring;
+	const struct ring_buffer_writer_ops *ring_ops;
 	spinlock_t			lock;	/* around a swap */
 	struct trace_buffer		*buffer;
 	u64				ts;
@@ -70,6 +75,9 @@ void ring_test_keep(struct kunit *test, struct ring_test *t, u64 max_events);
 bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta);
 void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int nr);
 bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts);
+/* The next event, with its time and what was lost before it; NULL if there is none now */
+struct ring_buffer_event *ring_test_peek(struct ring_test *t, u64 *ts, unsigned long *lost);
+struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsigned long *lost);
 /* Read up to so many with one cursor. Returns how many, and the time of the last one. */
 unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
 				 u64 *ts);

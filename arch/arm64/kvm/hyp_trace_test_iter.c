@@ -133,7 +133,7 @@ void ring_test_iter_untold(struct kunit *test)
 
 	ring_test_keep(test, t, 32);
 	ring_test_write_pages(test, t, 8);
-	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, NULL));
+	KUNIT_EXPECT_NOT_NULL(test, ring_test_peek(t, &ts, NULL));
 	KUNIT_EXPECT_EQ(test, 3, ring_test_look(test, t));
 
 	/* Nor was it when its page went on being its page. */

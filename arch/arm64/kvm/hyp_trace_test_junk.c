@@ -83,14 +83,14 @@ static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 	for (i = 0; i < most; i++) {
 		if (i % 64 == 5)
 			ring_test_pass_junk(test, t, 64);
-		event = ring_buffer_peek(t->buffer, RING_TEST_CPU, &ts, &lost);
+		event = ring_test_peek(t, &ts, &lost);
 		if (event) {
 			ring_test_check_junk(test, t, event);
 		} else if (i % 8) {
 			/* It goes on behind a page that was none. */
 			continue;
 		}
-		ring_buffer_consume(t->buffer, RING_TEST_CPU, &ts, &lost);
+		ring_test_consume(t, &ts, &lost);
 	}
 }
 
@@ -128,11 +128,11 @@ void ring_test_junk_cut(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 200, 1));
 		words = (u32 *)((struct ring_buffer_writer_page *)t->desc.pages[0])->data;
 		words[1] = lengths[i];
-		event = ring_buffer_peek(t->buffer, RING_TEST_CPU, NULL, NULL);
+		event = ring_test_peek(t, NULL, NULL);
 		KUNIT_EXPECT_NULL(test, event);
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 		ring_test_consume_junk(test, t);
-		KUNIT_EXPECT_NULL(test, ring_buffer_peek(t->buffer, RING_TEST_CPU, NULL, NULL));
+		KUNIT_EXPECT_NULL(test, ring_test_peek(t, NULL, NULL));
 	}
 }
 
@@ -183,7 +183,7 @@ void ring_test_junk_meta(struct kunit *test)
 		ring_buffer_poll_writer(t->buffer, RING_TEST_CPU);
 		ring_test_dump_junk(t);
 		ring_buffer_reader_read_page(t->buffer, RING_TEST_CPU, page, PAGE_SIZE, round & 1);
-		ring_buffer_consume(t->buffer, RING_TEST_CPU, NULL, NULL);
+		ring_test_consume(t, NULL, NULL);
 		ring_buffer_nr_dirty_pages(t->buffer, RING_TEST_CPU);
 		*t->desc.meta = meta;
 	}
