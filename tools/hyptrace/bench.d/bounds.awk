@@ -11,10 +11,14 @@ $1 in bound && $2 + 0 > bound[$1] + 0 {
 }
 
 END {
-	for (name in bound)
+	for (name in bound) {
+		bounds++
 		if (!(name in seen)) {
 			print name ": not measured"
 			over++
 		}
-	exit over > 0
+	}
+	if (!bounds)
+		print "no bounds"
+	exit over > 0 || !bounds
 }

@@ -67,3 +67,9 @@ event == "hyp_exit:reason=host" && way[cpu] ~ /^(hvc|smc|abort)$/ && !done[cpu] 
 event == "hyp_exit:reason=host" { delete way[cpu] }
 
 { before[cpu] = event }
+
+END {
+	for (cpu in before)
+		exit
+	print "no events"
+}

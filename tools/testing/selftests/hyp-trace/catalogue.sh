@@ -59,10 +59,13 @@ pfns() {
 }
 
 unnamed() {
+	grep -q ' name=' trace || echo "no names"
 	grep -E ' (name|ec|exit_code)=0x' trace
 }
 
 refused() {
+	grep -qE ' (host|hyp)_(share|unshare|donate): ' trace || [ "$(kvm_mode)" != protected ] ||
+		echo "no page changed hands"
 	grep -E ' (host|hyp)_(share|unshare|donate): .* ret=-' trace
 }
 

@@ -50,6 +50,7 @@ outside() {
 
 # Each vCPU thread read the clock just before its run and just after it.
 outside_runs() {
+	[ -s guests ] || echo "no guest ran"
 	while read -r line; do
 		from=$(echo "$line" | sed 's/.*from=\([^ ]*\).*/\1/')
 		to=$(echo "$line" | sed 's/.*to=\([^ ]*\).*/\1/')
@@ -75,7 +76,7 @@ test_guest() {
 	none "$what: events are between the vCPU threads' readings of the clock" outside_runs
 	none "$what: each run of the guest is between the host's kvm_entry and kvm_exit" \
 		awk -f "$DIR/stamp.awk" -f "$DIR/clock.awk" host trace
-	none "$what: times never go backwards on a CPU" grep backwards trace.facts
+	none "$what: times never go backwards on a CPU" unsound backwards trace
 }
 
 judge_brackets() {

@@ -212,18 +212,23 @@ attack() {
 	none "$attack: and tracing works as ever" inexact_numbers
 }
 
-# bounded SECONDS COMMAND...: it ends by itself.
+# bounded SECONDS COMMAND...: it ends by itself, without an error, and has read something.
 bounded() {
 	limit=$1
 	shift
-	timeout "$limit" "$@" >/dev/null 2>&1
-	[ $? -ne 124 ] || echo "$*: not at an end in $limit s"
+	timeout "$limit" "$@" >read 2>failed
+	status=$?
+	case $status in
+	0) [ -s read ] || echo "$*: read nothing" ;;
+	124) echo "$*: not at an end in $limit s" ;;
+	*) echo "$*: ended with status $status: $(head -n 1 failed)" ;;
+	esac
 }
 
-# killed COMMAND...: it reads on and on, and can be killed.
+# killed COMMAND...: it reads on and on, and can be killed. What it reads may be cut short.
 killed() {
-	timeout -k 10 "$SECONDS_EACH" "$@" >/dev/null 2>&1
-	[ $? -ne 137 ] || echo "$*: could not be killed but by SIGKILL"
+	timeout -k 10 "$SECONDS_EACH" "$@" 2>failed | head -c 100000 >read
+	[ -s read ] || echo "$*: read nothing: $(head -n 1 failed)"
 }
 
 # All ways to read, with any bytes in the pages and meta pages.

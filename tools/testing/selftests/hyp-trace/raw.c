@@ -15,14 +15,12 @@
 
 #include "raw_page.h"
 
-#define MAX_PAGE	65536
-
 static const char *path;
 static int fd;
 static size_t step;			/* bytes a read, pages a splice */
 static int ends[2];			/* of the pipe */
-static uint64_t space[MAX_PAGE / sizeof(uint64_t)];
-static unsigned char *page = (unsigned char *)space;
+static unsigned char *page;
+static size_t space;			/* bytes there: a page, and what is read at a time */
 static size_t have;			/* of the page, so far */
 
 /* A part of a page is followed by the rest of it. */
@@ -173,11 +171,11 @@ static int op_full(void)
 	int flags = fcntl(ends[0], F_GETFL);
 
 	fcntl(ends[1], F_SETFL, flags | O_WRONLY | O_NONBLOCK);
-	while (write(ends[1], page, sizeof(space)) > 0)
+	while (write(ends[1], page, space) > 0)
 		;
 	puts(outcome(splice(fd, NULL, ends[1], NULL, raw_page_size(), SPLICE_F_NONBLOCK)));
 	fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
-	while (read(ends[0], page, sizeof(space)) > 0)
+	while (read(ends[0], page, space) > 0)
 		;
 	fcntl(ends[0], F_SETFL, flags);
 	return drain(take_splice, 0);
@@ -303,6 +301,10 @@ int main(int argc, char **argv)
 		return usage();
 	path = argv[2];
 	step = strtoul(argv[3], NULL, 0);
+	space = step > raw_page_size() ? step : raw_page_size();
+	page = calloc(1, space);
+	if (!page)
+		err(1, "%zu bytes", space);
 	fd = raw_open(path, O_NONBLOCK);
 	if (pipe(ends) || (argc == 5 && fcntl(ends[1], F_SETPIPE_SZ,
 					      atoi(argv[4]) * sysconf(_SC_PAGESIZE)) < 0))

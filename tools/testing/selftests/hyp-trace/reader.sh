@@ -72,7 +72,7 @@ test_end() {
 	wait $reader 2>&-
 	facts trace
 	is "it has read all events" "$(count trace hyp_enter guest)" "$(exits guests)"
-	none "what it read is sound" grep -E 'malformed|backwards|unpaired|misled' trace.facts
+	none "what it read is sound" unsound 'malformed|backwards|unpaired|misled' trace
 }
 
 # How many guest exits the two readers below have read.

@@ -313,7 +313,9 @@ static void check_done(void)
 	       done.clears, done.switches, done.unloads, done.resized, done.busy);
 	printf("# %lu CPUs plugged, %lu guests, %lu signals, %lu killed\n", done.plugged,
 	       done.guests, done.signals, done.killed);
-	/* In a short run something may not have had its turn. */
+	if (!violations && (!done.read || !done.traces))
+		violation("no event was read");
+	/* In a short run something else may not have had its turn. */
 	if (violations || option.round >= 0 || option.only >= 0 || option.seconds < ENOUGH_S)
 		return;
 	if (!done.read || !done.lost || !done.traces || !done.gaps || !done.looks ||

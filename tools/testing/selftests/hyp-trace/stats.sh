@@ -155,7 +155,8 @@ test_read() {
 uneven() {
 	for cpu in $BUSY_CPUS; do
 		counts "$cpu" | awk -v written="$(cat "written.$cpu")" -v cpu="$cpu" '
-			$1 + $2 + $5 != written { print "CPU " cpu ": " $0 ", written " written }'
+			$1 + $2 + $5 != written { print "CPU " cpu ": " $0 ", written " written }
+			END { if (!NR || !written) print "CPU " cpu ": nothing written" }'
 	done
 }
 

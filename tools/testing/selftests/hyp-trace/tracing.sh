@@ -168,6 +168,13 @@ facts() {
 	awk -f "$DIR/stamp.awk" -f "$DIR/trace.awk" "$1" >"$1.facts"
 }
 
+# unsound PATTERN FILE: what FILE.facts has of that. Of a trace without events nothing
+# can be said.
+unsound() {
+	grep -q '^\[' "$2" || echo "no event in $2"
+	grep -E "$1" "$2.facts"
+}
+
 # drain FILE: what there is to read goes to FILE, what can be said of it to
 # FILE.facts.
 drain() {
