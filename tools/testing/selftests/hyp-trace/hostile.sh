@@ -225,10 +225,24 @@ bounded() {
 	esac
 }
 
-# killed COMMAND...: it reads on and on, and can be killed. What it reads may be cut short.
+# has_read COMMAND...: it reads on and on, and can be killed. False if it read nothing; a
+# program that says what is wrong with a page has read it.
+has_read() {
+	({
+		timeout -k 10 "$SECONDS_EACH" "$@" 2>failed
+		echo $? >status
+	} | tail -c 1000 >read) 2>/dev/null
+	[ "$(cat status)" != 137 ] || echo "$*: could not be killed but by SIGKILL"
+	[ -s read ] || grep -q ' a page of ' failed
+}
+
+# killed COMMAND...: it is tried again while it reads nothing, since a page may have no event,
+# and may look as if it were the last one.
 killed() {
-	timeout -k 10 "$SECONDS_EACH" "$@" 2>failed | head -c 100000 >read
-	[ -s read ] || echo "$*: read nothing: $(head -n 1 failed)"
+	for _ in $(seq 20); do
+		! has_read "$@" || return
+	done
+	echo "$*: read nothing: $(head -n 1 failed)"
 }
 
 # All ways to read, with any bytes in the pages and meta pages.

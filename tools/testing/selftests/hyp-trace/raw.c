@@ -19,9 +19,11 @@ static const char *path;
 static int fd;
 static size_t step;			/* bytes a read, pages a splice */
 static int ends[2];			/* of the pipe */
+static unsigned long slots;		/* of the pipe, or pages to read */
 static unsigned char *page;
 static size_t space;			/* bytes there: a page, and what is read at a time */
 static size_t have;			/* of the page, so far */
+static unsigned long left_to_take = ULONG_MAX;	/* pages */
 
 /* A part of a page is followed by the rest of it. */
 static void take_bytes(size_t size)
@@ -31,21 +33,22 @@ static void take_bytes(size_t size)
 		return;
 	print_page(path, (struct raw_page *)page, 0, UINT_MAX);
 	have = 0;
+	left_to_take--;
 }
 
 static void take_read(void)
 {
 	size_t left, size = raw_page_size();
-	ssize_t ret;
+	ssize_t ret = 0;
 
-	for (;;) {
+	while (left_to_take) {
 		left = size - have;
 		ret = read(fd, page + have, step < left ? step : left);
 		if (ret <= 0)
 			break;
 		take_bytes(ret);
 	}
-	if (!ret || errno != EAGAIN)
+	if (left_to_take && (!ret || errno != EAGAIN))
 		errx(1, "%s: read: %s", path, outcome(ret));
 }
 
@@ -86,6 +89,13 @@ static int drain(void (*take)(void), int follows)
 
 static int op_read(void)
 {
+	return drain(take_read, 0);
+}
+
+/* A page that is read in pieces has no more events than the first piece has room for. */
+static int op_some(void)
+{
+	left_to_take = slots;
 	return drain(take_read, 0);
 }
 
@@ -263,6 +273,7 @@ static const struct op {
 	const char *help;
 } ops[] = {
 	{ "read", op_read, "print what there is, read N bytes at a time" },
+	{ "some", op_some, "print PIPE_SLOTS pages, read N bytes at a time" },
 	{ "splice", op_splice, "print what there is, N pages a splice" },
 	{ "follow-read", op_follow_read, "the same, and what comes, until SIGTERM" },
 	{ "follow-splice", op_follow_splice, "the same" },
@@ -306,8 +317,9 @@ int main(int argc, char **argv)
 	if (!page)
 		err(1, "%zu bytes", space);
 	fd = raw_open(path, O_NONBLOCK);
-	if (pipe(ends) || (argc == 5 && fcntl(ends[1], F_SETPIPE_SZ,
-					      atoi(argv[4]) * sysconf(_SC_PAGESIZE)) < 0))
+	slots = argc == 5 ? strtoul(argv[4], NULL, 0) : 0;
+	if (pipe(ends) || (slots && fcntl(ends[1], F_SETPIPE_SZ,
+					  slots * sysconf(_SC_PAGESIZE)) < 0))
 		err(1, "pipe");
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		if (!strcmp(argv[1], ops[i].name))

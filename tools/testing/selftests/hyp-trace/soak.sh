@@ -6,12 +6,12 @@
 # HYP_TRACE_SOAK=seconds        how long (10)
 # HYP_TRACE_SOAK_SEED=number    repeats a plan
 # HYP_TRACE_SOAK_KB=number      largest buffer tried, for all CPUs (32768)
-# HYP_TRACE_SOAK_LOADS=number   how often a small one is loaded (72)
+# HYP_TRACE_SOAK_LOADS=number   how often a small one is loaded (216)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 
 LARGEST=${HYP_TRACE_SOAK_KB:-32768}
-LOADS=${HYP_TRACE_SOAK_LOADS:-72}
+LOADS=${HYP_TRACE_SOAK_LOADS:-216}
 
 # What differs by less, KiB, is other users', or KASAN's quarantine; the latter
 # grows while many files are opened.
@@ -57,18 +57,24 @@ load_batch() {
 	done
 }
 
-# In each of nine batches, after one that fills caches: pages free before, less those after.
-BATCHES=9
-lost_pages() {
-	page=$(memory | cut -d ' ' -f 1)
-	load_batch "$BATCH" >&2
-	free=$(free_kb)
+# After each of ten batches: pages that are not free.
+BATCHES=10
+pages_taken() {
 	for _ in $(seq $BATCHES); do
 		load_batch "$BATCH" >&2
-		now=$(free_kb)
-		echo $(((free - now) / page))
-		free=$now
+		memory | awk '{ print -$2 / $1 }'
 	done
+}
+
+# How many more there are from one batch to the next: the median of that between any two.
+median_slope() {
+	awk '
+		{
+			for (n = 1; n < NR; n++)
+				print ($1 - taken[n]) / (NR - n)
+			taken[NR] = $1
+		}' | sort -g | awk '{ slope[NR] = $1 }
+		END { print NR ? int(slope[int((NR + 1) / 2)]) : "nothing was measured" }'
 }
 
 test_rounds() {
@@ -84,17 +90,17 @@ test_rounds() {
 	is "a buffer as large as before fits, again and again" $? 0
 }
 
-# Others take and return memory in some of the batches. A page lost by each load shows in
-# all of them, and so in the median.
+# Others take and return memory meanwhile, some tens of pages. A page lost by each load is a
+# slope that they do not have.
 test_loads() {
 	reset_to 1
 	BATCH=$(((LOADS + BATCHES - 1) / BATCHES))
-	[ "$BATCH" -ge 8 ] || BATCH=8
-	lost_pages >lost 2>complaints
-	none "a small buffer is loaded many times" cat complaints
-	ktap_print_msg "pages lost in each $BATCH loads: $(xargs <lost)"
-	holds "no page is lost by that" \
-		"$(sort -n lost | sed -n "$(((BATCHES + 1) / 2))p")" -lt $((BATCH / 2))
+	pages_taken >taken 2>failed
+	none "a small buffer is loaded many times" cat failed
+	slope=$(median_slope <taken)
+	ktap_print_msg "pages lost in each $BATCH loads: $slope, of" \
+		"$(awk 'NR > 1 { print $1 - last } { last = $1 }' taken | xargs)"
+	holds "no page is lost by that" "$slope" -lt $((BATCH / 2))
 }
 
 plan 6

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A kernel without remote tracing pays nothing for it: the objects of kernel/trace and of
+# tracefs are as large as those of the source without the series. What does not depend on
+# words of 64 bits builds on a machine of 32. Both are looked at with one such kernel.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
+
+need kernel
+PARTS="kernel/trace/ fs/tracefs/"
+
+if ! gcc -m32 -x c -c -o "$tmp/probe.o" /dev/null 2>/dev/null; then
+	skip "objects as large as without the series" "no compiler for i386"
+	plan
+	exit
+fi
+
+cat >"$tmp/config" <<-'END'
+	CONFIG_64BIT=n
+	CONFIG_EXPERT=y
+	CONFIG_SMP=y
+	CONFIG_PRINTK=y
+	CONFIG_BUG=y
+	CONFIG_MODULES=y
+	CONFIG_PERF_EVENTS=y
+	CONFIG_FTRACE=y
+	CONFIG_FUNCTION_TRACER=y
+	CONFIG_FTRACE_SYSCALLS=y
+	CONFIG_TRACER_SNAPSHOT=y
+END
+
+kbuild() {
+	source=$1
+	shift
+	env -u CONFIG -u TREE make -s -j"$(nproc)" -C "$source" ARCH=i386 "$@"
+}
+
+# objects TREE DIRECTORY: build them there.
+# shellcheck disable=SC2086 # a list
+objects() {
+	kbuild "$1" "O=$2" KCONFIG_ALLCONFIG="$tmp/config" allnoconfig &&
+		grep -x CONFIG_FTRACE_SYSCALLS=y "$2/.config" &&
+		! grep -E 'CONFIG_(RING_BUFFER_READER|TRACE_REMOTE_EVENTS|TRACE_DUMPERS)=y' "$2/.config" &&
+		kbuild "$1" "O=$2" prepare &&
+		kbuild "$1" "O=$2" $PARTS
+}
+
+# The source as it came, in links: files are replaced, not written to.
+plain_tree() {
+	cp -al "$BUILD/tree" "$tmp/plain"
+	(cd "$tmp/plain" && new_files | xargs -d '\n' rm -f)
+	touched | while read -r file; do
+		cp --remove-destination "$BUILD/pristine/$file" "$tmp/plain/$file"
+	done
+}
+
+sizes() {
+	(cd "$1" && find kernel/trace fs/tracefs -name '*.o' ! -name built-in.a | LC_ALL=C sort |
+		xargs size | awk '{ print $1, $2, $3, $6 }')
+}
+
+as_large() {
+	sizes "$tmp/without" >"$tmp/was"
+	sizes "$tmp/with" >"$tmp/is"
+	[ "$(grep -c ring_buffer.o "$tmp/is")" = 1 ] && diff "$tmp/was" "$tmp/is"
+}
+
+# Nothing selects them there: as if something did.
+remote_events() {
+	kbuild "$BUILD/tree" "O=$tmp/with" \
+		KCFLAGS="-DCONFIG_TRACE_REMOTE_EVENTS=1 -DCONFIG_TRACE_DUMPERS=1 -Werror" \
+		kernel/trace/trace.o kernel/trace/trace_events.o \
+		kernel/trace/trace_events_filter.o kernel/trace/trace_dumper.o fs/tracefs/inode.o &&
+		nm "$tmp/with/kernel/trace/trace_events.o" | grep trace_add_foreign_event
+}
+
+ok "the source without the series" plain_tree
+ok "its objects build for 32 bits" objects "$tmp/plain" "$tmp/without"
+ok "with the series, they do" objects "$BUILD/tree" "$tmp/with"
+ok "each is as large as without it" as_large
+ok "remote events and dumpers build for 32 bits" remote_events
+plan
