@@ -133,12 +133,14 @@ static void api_test_nest_end(struct kunit *test)
 	api_test_intact(test, t);
 }
 
-/* Even if recording is enabled more often than it was disabled. */
-static void api_test_enable(struct ring_test *t)
+/* Call it on each CPU, each time that recording was enabled once more without need. */
+static void api_test_enabled(struct kunit *test, struct ring_test *t,
+			     void (*call)(struct kunit *test, struct ring_test *t))
 {
 	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 3; i++) {
+		api_test_on_each_cpu(test, t, call);
 		ring_buffer_record_on(t->buffer);
 		ring_buffer_record_enable(t->buffer);
 		ring_buffer_record_enable_cpu(t->buffer, RING_TEST_CPU);
@@ -154,8 +156,7 @@ static void api_test_lock_reserve(struct kunit *test)
 {
 	struct ring_test *t = api_test_make(test);
 
-	api_test_enable(t);
-	api_test_on_each_cpu(test, t, api_test_call_lock_reserve);
+	api_test_enabled(test, t, api_test_call_lock_reserve);
 	api_test_intact(test, t);
 }
 
@@ -170,8 +171,7 @@ static void api_test_write(struct kunit *test)
 {
 	struct ring_test *t = api_test_make(test);
 
-	api_test_enable(t);
-	api_test_on_each_cpu(test, t, api_test_call_write);
+	api_test_enabled(test, t, api_test_call_write);
 	api_test_intact(test, t);
 }
 
