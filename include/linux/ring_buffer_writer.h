@@ -123,10 +123,10 @@ struct ring_buffer_writer_ops {
  * struct ring_buffer_writer - a foreign writer
  * @ops:	what it can be asked to do
  * @clock:	the clock of its events, as the kernel reads it, ns
- * @cpumask:	the CPUs that have a ring
+ * @cpumask:	the CPUs that have a ring at first, see ring_buffer_reader_add_cpu()
  * @cpus:	their rings, by CPU; nr_cpu_ids of them
  *
- * Must stay as it is until ring_buffer_reader_free().
+ * Must stay as it is until ring_buffer_reader_free(), but for CPUs that get a ring.
  */
 struct ring_buffer_writer {
 	const struct ring_buffer_writer_ops	*ops;
@@ -153,6 +153,10 @@ struct ring_buffer_reader_stats {
 
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer);
 void ring_buffer_reader_free(struct trace_buffer *buffer);
+int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer,
+			       int cpu);
+bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu);
+bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer);
 int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
 void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,

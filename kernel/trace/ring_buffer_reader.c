@@ -427,7 +427,7 @@ static struct buffer_page *rb_reader_alloc_page(struct ring_buffer_per_cpu *cpu_
 		return NULL;
 
 	bpage = kzalloc_node(ALIGN(sizeof(*bpage), cache_line_size()),
-			     GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
+			     GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
 			     cpu_to_node(cpu_buffer->cpu));
 	if (!bpage)
 		return NULL;
@@ -519,7 +519,7 @@ rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writ
 	cpu_buffer->pages = &reader->no_pages;
 	rb_reader_init_cpu(cpu_buffer);
 
-	reader->copy = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	reader->copy = (void *)__get_free_page(GFP_KERNEL);
 	if (!reader->copy || rb_reader_alloc_pages(cpu_buffer, desc)) {
 		rb_reader_free_cpu(cpu_buffer);
 		return NULL;
@@ -591,6 +591,49 @@ static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *wr
 }
 
 /**
+ * ring_buffer_reader_has_cpu - does a CPU have a ring?
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	the CPU
+ *
+ * Context: any.
+ * Return: whether it has. Then it has until ring_buffer_reader_free().
+ */
+bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu)
+{
+	bool has = cpumask_test_cpu(cpu, buffer->cpumask);
+
+	smp_rmb();	/* with ring_buffer_reader_add_cpu(): the mask before the ring */
+	return has;
+}
+
+/**
+ * ring_buffer_reader_add_cpu - read the ring of another CPU, too
+ * @buffer:	a buffer from ring_buffer_reader(); others may use it meanwhile
+ * @writer:	the writer that was made from; it has set up the ring
+ * @cpu:	the CPU, which has no ring in @buffer
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or what ring_buffer_reader() has as an ERR_PTR().
+ */
+int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer,
+			       int cpu)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+
+	if (writer->cpus[cpu].nr_pages < RB_WRITER_MIN_PAGES)
+		return -EINVAL;
+
+	cpu_buffer = rb_reader_alloc_cpu(buffer, writer, cpu);
+	if (!cpu_buffer)
+		return -ENOMEM;
+
+	buffer->buffers[cpu] = cpu_buffer;
+	smp_wmb();	/* with ring_buffer_reader_has_cpu(): the ring before the mask */
+	cpumask_set_cpu(cpu, buffer->cpumask);
+	return 0;
+}
+
+/**
  * ring_buffer_reader - make a read-only trace buffer of what a writer writes
  * @writer:	the writer; its rings are set up
  *
@@ -609,7 +652,7 @@ static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *wr
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 {
 	struct trace_buffer *buffer;
-	int cpu;
+	int cpu, ret;
 
 	if (!writer->clock)
 		return ERR_PTR(-EINVAL);
@@ -619,17 +662,11 @@ struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 		return ERR_PTR(-ENOMEM);
 
 	for_each_cpu(cpu, writer->cpumask) {
-		if (writer->cpus[cpu].nr_pages < RB_WRITER_MIN_PAGES) {
+		ret = ring_buffer_reader_add_cpu(buffer, writer, cpu);
+		if (ret) {
 			ring_buffer_reader_free(buffer);
-			return ERR_PTR(-EINVAL);
+			return ERR_PTR(ret);
 		}
-
-		buffer->buffers[cpu] = rb_reader_alloc_cpu(buffer, writer, cpu);
-		if (!buffer->buffers[cpu]) {
-			ring_buffer_reader_free(buffer);
-			return ERR_PTR(-ENOMEM);
-		}
-		cpumask_set_cpu(cpu, buffer->cpumask);
 	}
 
 	return buffer;
@@ -780,6 +817,37 @@ void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 }
 
+static bool rb_work_has_waiters(struct rb_irq_work *rbwork)
+{
+	return wq_has_sleeper(&rbwork->waiters) || wq_has_sleeper(&rbwork->full_waiters);
+}
+
+/**
+ * ring_buffer_reader_has_waiters - does somebody wait for events?
+ * @buffer:	a buffer from ring_buffer_reader()
+ *
+ * A poll() counts until it has returned, an epoll instance until the file is removed from it.
+ *
+ * Context: any.
+ * Return: whether somebody is on a wait queue of @buffer.
+ */
+bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	/* That of all CPUs has no queue for a ring so full. */
+	if (wq_has_sleeper(&buffer->irq_work.waiters))
+		return true;
+
+	for_each_buffer_cpu(buffer, cpu) {
+		if (ring_buffer_reader_has_cpu(buffer, cpu) &&
+		    rb_work_has_waiters(&buffer->buffers[cpu]->irq_work))
+			return true;
+	}
+
+	return false;
+}
+
 static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
 				struct ring_buffer_reader_stats *stats)
 {
@@ -803,7 +871,7 @@ static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
 /**
  * ring_buffer_reader_get_stats - the counters of a CPU
  * @buffer:	a buffer from ring_buffer_reader()
- * @cpu:	a CPU that has a ring
+ * @cpu:	the CPU; without a ring its counters are 0
  * @stats:	where to
  *
  * If the writer stops on its way from page to page, they are old ones.
@@ -814,6 +882,10 @@ void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
 				  struct ring_buffer_reader_stats *stats)
 {
 	int i;
+
+	*stats = (struct ring_buffer_reader_stats) { };
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
+		return;
 
 	for (i = 0; i < RB_READER_ROUNDS; i++) {
 		if (rb_reader_try_stats(buffer->buffers[cpu], stats))

@@ -177,7 +177,7 @@ static int rb_writer_copy_page(struct ring_buffer_per_cpu *cpu_buffer,
 /**
  * ring_buffer_reader_read_page - take events, as a page in the host's format
  * @buffer:	a buffer from ring_buffer_reader()
- * @cpu:	a CPU that has a ring
+ * @cpu:	the CPU
  * @data:	a page to copy them to; what they don't fill is zeroed
  * @len:	bytes of it that may be used
  * @full:	only a page that the writer has left, not what it is writing
@@ -187,15 +187,19 @@ static int rb_writer_copy_page(struct ring_buffer_per_cpu *cpu_buffer,
  *
  * Context: any but NMI.
  * Return: 0; -EAGAIN when there is no page now; -EMSGSIZE when not even the
- * next event fits in @len.
+ * next event fits in @len; -ENODEV when @cpu has no ring.
  */
 int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
 				 bool full)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[cpu];
 	struct ring_buffer_writer_page *copy = data;
+	struct ring_buffer_per_cpu *cpu_buffer;
 	unsigned long flags;
 	int used;
+
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
+		return -ENODEV;
+	cpu_buffer = buffer->buffers[cpu];
 
 	if (len <= sizeof(*copy))
 		return -EMSGSIZE;
@@ -248,7 +252,7 @@ static int rb_writer_copy_to_user(struct ring_buffer_per_cpu *cpu_buffer, void _
 /**
  * ring_buffer_reader_copy_to_user - take a page's events, straight to user space
  * @buffer:	a buffer from ring_buffer_reader()
- * @cpu:	a CPU that has a ring
+ * @cpu:	the CPU
  * @ubuf:	PAGE_SIZE bytes, which have what ring_buffer_reader_read_page() fills in
  *
  * Only of a page that the writer has left, and of which none was read.
@@ -256,12 +260,17 @@ static int rb_writer_copy_to_user(struct ring_buffer_per_cpu *cpu_buffer, void _
  * Context: any but NMI, of the task with @ubuf.
  * Return: 0; -EAGAIN when the next page is none of these; -EFAULT when @ubuf is not
  * there just now. Then ring_buffer_reader_read_page() may have something all the same.
+ * -ENODEV when @cpu has no ring.
  */
 int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[cpu];
+	struct ring_buffer_per_cpu *cpu_buffer;
 	unsigned long flags;
 	int ret;
+
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
+		return -ENODEV;
+	cpu_buffer = buffer->buffers[cpu];
 
 	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	ret = rb_writer_copy_to_user(cpu_buffer, ubuf);
