@@ -5,6 +5,7 @@
 #ifndef __ARM64_KVM_HYP_TRACE_H__
 #define __ARM64_KVM_HYP_TRACE_H__
 
+#include <linux/arm-smccc.h>
 #include <linux/kvm_host.h>
 #include <linux/math64.h>
 #include <linux/poll.h>
@@ -56,14 +57,19 @@ bool hyp_trace_has_ended(void);
 	int __ret = -ENODEV;						\
 									\
 	preempt_disable();						\
-	if (!hyp_trace_has_ended())					\
-		__ret = kvm_call_hyp_nvhe(f, ##__VA_ARGS__);		\
+	if (!hyp_trace_has_ended()) {					\
+		arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(f),		\
+				  ##__VA_ARGS__, &__res);		\
+		if (__res.a0 == SMCCC_RET_SUCCESS)			\
+			__ret = __res.a1;				\
+	}								\
 	preempt_enable();						\
 	__ret;								\
 })
 
 /* hyp_trace_buffer.c: the rings' memory */
 unsigned long hyp_trace_buffer_max_size(void);
+	struct arm_smccc_res __res;					\
 struct hyp_trace_buffer *hyp_trace_buffer_load(unsigned long (*size)(int cpu));
 void hyp_trace_buffer_unload(struct hyp_trace_buffer *buffer);
 
