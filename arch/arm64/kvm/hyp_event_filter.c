@@ -395,6 +395,15 @@ static int hyp_filter_set_all(const char *str)
 	return ret;
 }
 
+static int hyp_event_set_filter_locked(struct hyp_event *event, const char *str)
+{
+	lockdep_assert_held(&hyp_filter_lock);
+
+	if (!strcmp(str, "0"))
+		return event ? hyp_filter_clear(event) : hyp_filter_clear_all();
+	return event ? hyp_filter_set(event, str) : hyp_filter_set_all(str);
+}
+
 /**
  * hyp_event_set_filter - filter an event
  * @event:	the event; NULL for all that have the fields
@@ -407,11 +416,16 @@ static int hyp_filter_set_all(const char *str)
  */
 int hyp_event_set_filter(struct hyp_event *event, const char *str)
 {
-	guard(mutex)(&hyp_filter_lock);
+	int ret;
 
-	if (!strcmp(str, "0"))
-		return event ? hyp_filter_clear(event) : hyp_filter_clear_all();
-	return event ? hyp_filter_set(event, str) : hyp_filter_set_all(str);
+	ret = hyp_trace_get_el2();
+	if (ret)
+		return ret;
+
+	scoped_guard(mutex, &hyp_filter_lock)
+		ret = hyp_event_set_filter_locked(event, str);
+	hyp_trace_put_el2();
+	return ret;
 }
 
 /**

@@ -19,12 +19,17 @@
  *
  * EL2 can't wake a reader: while there is one, the rings are polled.
  *
+ * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the
+ * rings are loaded KVM's virtualization is kept enabled.
+ *
  * Locking
  * -------
  *
  * hyp_trace.lock	all of struct hyp_trace; taken first
- * cpu_hotplug_lock	@on changes with it held for reading, so that a CPU that
- *			comes or goes agrees with it
+ * kvm_usage_lock	KVM's, by hyp_trace_get_el2(); inside of the former, outside of the next
+ * cpu_hotplug_lock	@buffer and @on change with it held for reading. The callbacks for
+ *			a CPU that comes or goes have it for writing, and can't take the
+ *			locks above: they rely on it alone
  * hyp_trace_read_lock()	events are being read, or forgotten
  *
  * A dump, when all is over, takes none of them: see hyp_trace_dump.c.
@@ -33,10 +38,12 @@
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 #include <asm/kvm_asm.h>
+#include <asm/virt.h>
 
 #include "hyp_trace.h"
 
@@ -82,14 +89,41 @@ static void hyp_trace_poll_work(struct work_struct *work)
 	schedule_delayed_work(&hyp_trace.poll, HYP_TRACE_POLL_PERIOD);
 }
 
-static int hyp_trace_load(void)
+/**
+ * hyp_trace_get_el2 - have KVM's hypervisor at EL2, and not the hyp stub
+ *
+ * Under pKVM it always is.
+ *
+ * Context: process context, may sleep; without cpu_hotplug_lock.
+ * Return: 0, until hyp_trace_put_el2(); else what kvm_get_virtualization() returns, with a
+ * line in the log.
+ */
+int hyp_trace_get_el2(void)
+{
+	int ret = is_protected_kvm_enabled() ? 0 : kvm_get_virtualization();
+
+	if (ret)
+		pr_warn("kvm: hyp_trace: KVM can't be enabled at EL2 (%d)\n", ret);
+	return ret;
+}
+
+/**
+ * hyp_trace_put_el2 - undo hyp_trace_get_el2()
+ *
+ * Context: as hyp_trace_get_el2().
+ */
+void hyp_trace_put_el2(void)
+{
+	if (!is_protected_kvm_enabled())
+		kvm_put_virtualization();
+}
+
+/* No CPU comes between the choice of those that have a ring and hyp_trace_cpu_prepare(). */
+static int hyp_trace_load_rings(void)
 {
 	struct hyp_trace_buffer *buffer;
 
-	lockdep_assert_held(&hyp_trace.lock);
-
-	if (hyp_trace.buffer)
-		return 0;
+	guard(cpus_read_lock)();
 
 	buffer = hyp_trace_buffer_load(hyp_trace_size);
 	if (IS_ERR(buffer))
@@ -100,25 +134,61 @@ static int hyp_trace_load(void)
 	return 0;
 }
 
-/* Give the rings' memory back, if they have no use any more. */
-static void hyp_trace_unload_unused(void)
+static int hyp_trace_load(void)
 {
-	struct hyp_trace_buffer *buffer = hyp_trace.buffer;
+	int ret;
 
 	lockdep_assert_held(&hyp_trace.lock);
 
+	if (hyp_trace.buffer)
+		return 0;
+	if (hyp_trace_has_ended())
+		return -ENODEV;
+
+	ret = hyp_trace_get_el2();
+	if (ret)
+		return ret;
+
+	ret = hyp_trace_load_rings();
+	if (ret)
+		hyp_trace_put_el2();
+	return ret;
+}
+
+/* Hide the rings from dumps and from CPUs that come. NULL if they are in use. */
+static struct hyp_trace_buffer *hyp_trace_hide_unused(void)
+{
+	struct hyp_trace_buffer *buffer = hyp_trace.buffer;
+
+	guard(cpus_read_lock)();
+
 	if (!buffer || hyp_trace.on || hyp_trace.nr_users || !ring_buffer_empty(buffer->trace))
-		return;
+		return NULL;
 
 	/* Who dumps locks nothing. Another time, then, if there is one. */
 	WRITE_ONCE(hyp_trace.buffer, NULL);
 	if (hyp_trace_is_dumping()) {
 		smp_store_release(&hyp_trace.buffer, buffer);	/* as in hyp_trace_load() */
-		return;
+		return NULL;
 	}
+
+	return buffer;
+}
+
+/* Give the rings' memory back, if they have no use any more. */
+static void hyp_trace_unload_unused(void)
+{
+	struct hyp_trace_buffer *buffer;
+
+	lockdep_assert_held(&hyp_trace.lock);
+
+	buffer = hyp_trace_hide_unused();
+	if (!buffer)
+		return;
 
 	hyp_trace_stats_keep(buffer->trace);
 	hyp_trace_buffer_unload(buffer);
+	hyp_trace_put_el2();
 }
 
 /**
@@ -157,6 +227,9 @@ static void hyp_trace_call_reset(void *data)
 static int hyp_trace_call_cpu(struct hyp_trace_call *call, int cpu)
 {
 	lockdep_assert_cpus_held();
+
+	if (!ring_buffer_reader_has_cpu(hyp_trace.buffer->trace, cpu))
+		return 0;
 
 	call->cpu = cpu;
 	if (cpu_online(cpu))
@@ -217,6 +290,8 @@ static int hyp_trace_start(void)
 
 	if (hyp_trace.on)
 		return 0;
+	if (hyp_trace_has_ended())
+		return -ENODEV;
 
 	ret = hyp_trace_load();
 	if (ret)
@@ -290,6 +365,50 @@ void hyp_trace_end(void)
 	WRITE_ONCE(hyp_trace_ended, true);
 	/* Those who make a hypercall have it behind them. */
 	synchronize_rcu();
+}
+
+/**
+ * hyp_trace_cpu_prepare - make a ring for a CPU that comes up for the first time
+ * @cpu:	the CPU
+ *
+ * Without one, the CPU comes up all the same, and is not traced. Under pKVM no such CPU
+ * can come up: KVM knows those that were there when it was initialised.
+ *
+ * Context: process context, with cpu_hotplug_lock held for writing, on another CPU.
+ */
+void hyp_trace_cpu_prepare(unsigned int cpu)
+{
+	int ret;
+
+	lockdep_assert_cpus_held();
+
+	if (!hyp_trace.buffer || is_protected_kvm_enabled() || hyp_trace_has_ended())
+		return;
+
+	ret = hyp_trace_buffer_add_cpu(hyp_trace.buffer, cpu, hyp_trace_size(cpu));
+	if (ret)
+		pr_warn("kvm: hyp_trace: CPU%u is not traced (%d)\n", cpu, ret);
+}
+
+/**
+ * hyp_trace_cpu_enable - turn a CPU's tracing on or off as it comes or goes
+ * @cpu:	this CPU
+ * @enable:	on, if tracing is; else off
+ *
+ * In plain nVHE mode; under pKVM EL2 sees to it itself, and traces the CPU until it is off.
+ *
+ * Context: process context, with cpu_hotplug_lock held for writing.
+ */
+void hyp_trace_cpu_enable(unsigned int cpu, bool enable)
+{
+	lockdep_assert_cpus_held();
+
+	if (is_protected_kvm_enabled() || hyp_trace_has_ended())
+		return;
+	if (!hyp_trace.buffer || !ring_buffer_reader_has_cpu(hyp_trace.buffer->trace, cpu))
+		return;
+
+	WARN_ON_ONCE(hyp_trace_hypcall(__hyp_trace_enable, cpu, enable && hyp_trace.on));
 }
 
 /**

@@ -51,9 +51,18 @@ struct trace_buffer *hyp_trace_peek(void);
 void hyp_trace_end(void);
 bool hyp_trace_has_ended(void);
 
-/* A hypercall of tracing's: -ENODEV after hyp_trace_end(), when nobody takes it any more. */
+int hyp_trace_get_el2(void);
+void hyp_trace_put_el2(void);
+void hyp_trace_cpu_prepare(unsigned int cpu);
+void hyp_trace_cpu_enable(unsigned int cpu, bool enable);
+
+/*
+ * A hypercall of tracing. -ENODEV when EL2 does not know the call, as the hyp stub does
+ * not, and after hyp_trace_end().
+ */
 #define hyp_trace_hypcall(f, ...)						\
 ({									\
+	struct arm_smccc_res __res;					\
 	int __ret = -ENODEV;						\
 									\
 	preempt_disable();						\
@@ -69,9 +78,9 @@ bool hyp_trace_has_ended(void);
 
 /* hyp_trace_buffer.c: the rings' memory */
 unsigned long hyp_trace_buffer_max_size(void);
-	struct arm_smccc_res __res;					\
 struct hyp_trace_buffer *hyp_trace_buffer_load(unsigned long (*size)(int cpu));
 void hyp_trace_buffer_unload(struct hyp_trace_buffer *buffer);
+int hyp_trace_buffer_add_cpu(struct hyp_trace_buffer *buffer, int cpu, unsigned long size);
 
 /* hyp_trace_clock.c: EL2's clock */
 int hyp_trace_clock_start(void);

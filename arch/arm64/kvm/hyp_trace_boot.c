@@ -89,28 +89,23 @@ static void __init hyp_trace_boot(void)
 		pr_warn("kvm: hyp_trace: no tracing from boot (%d)\n", ret);
 }
 
-/*
- * A CPU that goes and comes, in plain nVHE mode. Under pKVM EL2 sees to it
- * itself, and traces the CPU until it is off.
- */
-static int hyp_trace_cpu_set(unsigned int cpu, bool enable)
+/* A CPU that can't be traced is a CPU all the same: none of these fails. */
+static int hyp_trace_cpu_coming(unsigned int cpu)
 {
-	if (is_protected_kvm_enabled() || hyp_trace_has_ended())
-		return 0;
-
-	/* A CPU that can't be traced is a CPU all the same. */
-	WARN_ON_ONCE(hyp_trace_hypcall(__hyp_trace_enable, cpu, enable));
+	hyp_trace_cpu_prepare(cpu);
 	return 0;
 }
 
 static int hyp_trace_cpu_online(unsigned int cpu)
 {
-	return hyp_trace_cpu_set(cpu, hyp_trace_is_on());
+	hyp_trace_cpu_enable(cpu, true);
+	return 0;
 }
 
 static int hyp_trace_cpu_offline(unsigned int cpu)
 {
-	return hyp_trace_cpu_set(cpu, false);
+	hyp_trace_cpu_enable(cpu, false);
+	return 0;
 }
 
 /* In plain nVHE mode KVM leaves EL2 to the next kernel, while programs still run. */
@@ -123,27 +118,57 @@ static int hyp_trace_reboot(struct notifier_block *nb, unsigned long action, voi
 
 static struct notifier_block hyp_trace_reboot_nb = { .notifier_call = hyp_trace_reboot };
 
-/* Of the callbacks above; 0 until tracing is set up. */
-static int hyp_trace_cpuhp_state __initdata;
+/* Of the callbacks above. */
+static int hyp_trace_cpuhp_prepare __initdata;
+static int hyp_trace_cpuhp_online __initdata;
+
+/* Tracing is set up. */
+static bool hyp_trace_is_set_up __initdata;
+
+static int __init hyp_trace_setup_cpus(void)
+{
+	int state;
+
+	state = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "kvm/arm64/hyp_trace:prepare",
+				  hyp_trace_cpu_coming, NULL);
+	if (state < 0)
+		return state;
+
+	hyp_trace_cpuhp_prepare = state;
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kvm/arm64/hyp_trace:online",
+				  hyp_trace_cpu_online, hyp_trace_cpu_offline);
+	if (state < 0) {
+		cpuhp_remove_state(hyp_trace_cpuhp_prepare);
+		return state;
+	}
+
+	hyp_trace_cpuhp_online = state;
+	return 0;
+}
+
+static void __init hyp_trace_teardown_cpus(void)
+{
+	cpuhp_remove_state(hyp_trace_cpuhp_online);
+	cpuhp_remove_state(hyp_trace_cpuhp_prepare);
+}
 
 static int __init hyp_trace_setup(void)
 {
-	int state, ret;
+	int ret;
 
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kvm/arm64/hyp_trace:online",
-				  hyp_trace_cpu_online, hyp_trace_cpu_offline);
-	if (state < 0)
-		return state;
+	ret = hyp_trace_setup_cpus();
+	if (ret)
+		return ret;
 
 	hyp_trace_read_init();
 	ret = hyp_events_init();
 	if (ret) {
-		cpuhp_remove_state(state);
+		hyp_trace_teardown_cpus();
 		return ret;
 	}
 
 	register_reboot_notifier(&hyp_trace_reboot_nb);
-	hyp_trace_cpuhp_state = state;
+	hyp_trace_is_set_up = true;
 	return 0;
 }
 
@@ -154,7 +179,7 @@ static void __init hyp_trace_teardown(void)
 	WARN_ON_ONCE(hyp_trace_clear(RING_BUFFER_ALL_CPUS));
 	unregister_reboot_notifier(&hyp_trace_reboot_nb);
 	hyp_events_exit();
-	cpuhp_remove_state(hyp_trace_cpuhp_state);
+	hyp_trace_teardown_cpus();
 }
 
 static void __init hyp_trace_report(int ret)
@@ -188,7 +213,7 @@ static int __init hyp_trace_init_files(void)
 {
 	struct dentry *dir;
 
-	if (!hyp_trace_cpuhp_state)
+	if (!hyp_trace_is_set_up)
 		return 0;
 
 	dir = hyp_trace_create_dir(HYP_TRACE_DIR);

@@ -91,7 +91,8 @@ static void hyp_trace_dump_start(struct trace_buffer *buffer, int which)
 	for_each_possible_cpu(cpu) {
 		this = per_cpu_ptr(&hyp_trace_dump_cpus, cpu);
 		this->has_event = false;
-		if (!buffer || (which != RING_BUFFER_ALL_CPUS && which != cpu))
+		if (!buffer || (which != RING_BUFFER_ALL_CPUS && which != cpu) ||
+		    !ring_buffer_reader_has_cpu(buffer, cpu))
 			continue;
 
 		ring_buffer_reader_dump_start(&this->dump, buffer, cpu, HYP_TRACE_DUMP_EVENTS);

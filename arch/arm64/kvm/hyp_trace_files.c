@@ -245,6 +245,18 @@ static const struct file_operations current_tracer_fops = {
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 /* The event comes from the CPU that this runs on. */
+static int write_event(u64 id)
+{
+	int ret = hyp_trace_get_el2();
+
+	if (ret)
+		return ret;
+
+	ret = hyp_trace_hypcall(__hyp_trace_write_event, id);
+	hyp_trace_put_el2();
+	return ret;
+}
+
 static ssize_t write_event_write(struct file *file, const char __user *ubuf, size_t cnt,
 				 loff_t *ppos)
 {
@@ -253,7 +265,7 @@ static ssize_t write_event_write(struct file *file, const char __user *ubuf, siz
 
 	ret = kstrtou64_from_user(ubuf, cnt, 0, &id);
 	if (!ret)
-		ret = hyp_trace_hypcall(__hyp_trace_write_event, id);
+		ret = write_event(id);
 	if (ret)
 		return ret;
 

@@ -43,6 +43,12 @@ static bool hyp_trace_pipe_at_end(struct hyp_trace_pipe *pipe)
 	return !hyp_trace_is_on() && pipe->iter.pos;
 }
 
+/* A CPU that has no ring has no events. */
+static bool hyp_trace_pipe_peek(struct ring_buffer_reader_cursor *cursor)
+{
+	return cursor->cpu_buffer && ring_buffer_reader_cursor_peek(cursor);
+}
+
 /* The cursor at the earliest event; NULL if there is none. */
 static struct ring_buffer_reader_cursor *hyp_trace_pipe_first(struct hyp_trace_pipe *pipe)
 {
@@ -52,12 +58,12 @@ static struct ring_buffer_reader_cursor *hyp_trace_pipe_first(struct hyp_trace_p
 	if (cpu != RING_BUFFER_ALL_CPUS) {
 		pipe->iter.cpu = cpu;
 		cursor = &pipe->cursors[cpu];
-		return ring_buffer_reader_cursor_peek(cursor) ? cursor : NULL;
+		return hyp_trace_pipe_peek(cursor) ? cursor : NULL;
 	}
 
 	for_each_possible_cpu(cpu) {
 		cursor = &pipe->cursors[cpu];
-		if (!ring_buffer_reader_cursor_peek(cursor) || (first && cursor->ts >= first->ts))
+		if (!hyp_trace_pipe_peek(cursor) || (first && cursor->ts >= first->ts))
 			continue;
 
 		first = cursor;
@@ -114,13 +120,14 @@ static void hyp_trace_pipe_fill(struct hyp_trace_pipe *pipe, size_t cnt)
 	hyp_trace_read_lock(file_cpu);
 
 	for_each_possible_cpu(cpu)
-		if (hyp_trace_file_has_cpu(file_cpu, cpu))
+		if (hyp_trace_file_has_cpu(file_cpu, cpu) &&
+		    ring_buffer_reader_has_cpu(pipe->buffer, cpu))
 			ring_buffer_reader_cursor_start(&pipe->cursors[cpu], pipe->buffer, cpu);
 
 	hyp_trace_pipe_print(pipe, cnt);
 
 	for_each_possible_cpu(cpu)
-		if (hyp_trace_file_has_cpu(file_cpu, cpu))
+		if (pipe->cursors[cpu].cpu_buffer)
 			ring_buffer_reader_cursor_finish(&pipe->cursors[cpu]);
 
 	hyp_trace_read_unlock(file_cpu);

@@ -111,6 +111,8 @@ static int hyp_trace_raw_fill(struct hyp_trace_raw *raw, struct file *file, size
 			break;
 		}
 
+		if (ret == -ENODEV)
+			return ret;
 		if (ret == -EMSGSIZE || READ_ONCE(raw->closed))
 			return 0;
 		if (file->f_flags & O_NONBLOCK)

@@ -56,7 +56,8 @@ static int hyp_trace_show_start(struct hyp_trace_show *show)
 		return 0;
 
 	for_each_possible_cpu(cpu) {
-		if (!hyp_trace_file_has_cpu(show->iter.cpu_file, cpu))
+		if (!hyp_trace_file_has_cpu(show->iter.cpu_file, cpu) ||
+		    !ring_buffer_reader_has_cpu(show->buffer, cpu))
 			continue;
 
 		show->cpus[cpu] = ring_buffer_reader_iter_start(show->buffer, cpu);

@@ -9,15 +9,19 @@
 
 #include "hyp_trace.h"
 
-/* The time of the oldest event; 0 if there is none. */
+/* The time of the oldest event; 0 if there is none, also for a CPU that has no ring. */
 static int hyp_trace_oldest_ts(struct trace_buffer *buffer, int cpu, u64 *ts)
 {
-	struct ring_buffer_reader_iter *iter = ring_buffer_reader_iter_start(buffer, cpu);
+	struct ring_buffer_reader_iter *iter;
 
+	*ts = 0;
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
+		return 0;
+
+	iter = ring_buffer_reader_iter_start(buffer, cpu);
 	if (IS_ERR(iter))
 		return PTR_ERR(iter);
 
-	*ts = 0;
 	ring_buffer_reader_iter_peek(iter, ts);
 	ring_buffer_reader_iter_finish(iter);
 	return 0;

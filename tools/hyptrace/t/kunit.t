@@ -10,7 +10,7 @@
 cat >"$tmp/script" <<'END'
 #!/bin/sh
 cd /sys/kernel/debug/kunit
-cat hyp_trace_ring/results hyp_trace_setup/results hyp_trace_api/results
+cat hyp_trace_ring/results hyp_trace_setup/results hyp_trace_api/results hyp_trace_buffer/results
 END
 
 boot() {
