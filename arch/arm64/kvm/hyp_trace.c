@@ -17,7 +17,7 @@
  * are trace_pipe and trace_pipe_raw, which load them; and trace and stats, which
  * don't, and while unloaded show that there is nothing.
  *
- * EL2 can't wake a reader: while there is one, the rings are polled.
+ * EL2 can't wake a reader: while a reader waits and tracing is on, the rings are polled.
  *
  * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the
  * rings are loaded KVM's virtualization is kept enabled.
@@ -34,6 +34,7 @@
  *
  * A dump, when all is over, takes none of them: see hyp_trace_dump.c.
  */
+#include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/kvm_host.h>
 #include <linux/mutex.h>
@@ -60,15 +61,17 @@ static void hyp_trace_poll_work(struct work_struct *work);
  * @buffer:	the rings; NULL while not loaded. Whether there are is read without
  *		the lock, too
  * @nr_users:	open files that use the rings
- * @nr_readers:	those of them that wait for events
+ * @nr_readers:	those of them that can wait for events
+ * @nr_waiters:	calls that wait for events, beside poll(); without the lock
  * @on:		tracing is on; read without a lock
- * @poll:	polls EL2 while there are readers
+ * @poll:	polls EL2 while somebody waits and tracing is on; queued by readers alone
  */
 static struct hyp_trace {
 	struct mutex		lock;	/* covers the rest */
 	struct hyp_trace_buffer	*buffer;
 	unsigned int		nr_users;
 	unsigned int		nr_readers;
+	atomic_t		nr_waiters;
 	bool			on;
 	struct delayed_work	poll;
 } hyp_trace = {
@@ -82,11 +85,56 @@ static struct hyp_trace {
  */
 static DEFINE_PER_CPU(unsigned long, hyp_trace_sizes) = HYP_TRACE_DEFAULT_SIZE;
 
+static bool hyp_trace_has_waiters(void)
+{
+	return atomic_read(&hyp_trace.nr_waiters) ||
+	       ring_buffer_reader_has_waiters(hyp_trace.buffer->trace);
+}
+
+/**
+ * hyp_trace_poll_start - poll EL2, as long as somebody waits
+ *
+ * The caller has a reader, and is on the wait queue by now, or between
+ * hyp_trace_wait_begin() and hyp_trace_wait_end(). With tracing off nothing is to be
+ * polled: turning it on comes here again.
+ *
+ * Context: any.
+ */
+void hyp_trace_poll_start(void)
+{
+	/* The waiter is seen by the work, or @on by the waiter. */
+	smp_mb();
+	if (hyp_trace_is_on())
+		schedule_delayed_work(&hyp_trace.poll, HYP_TRACE_POLL_PERIOD);
+}
+
 /* The buffer stays while there are readers, and so while this runs. */
 static void hyp_trace_poll_work(struct work_struct *work)
 {
 	ring_buffer_poll_writer(hyp_trace.buffer->trace, RING_BUFFER_ALL_CPUS);
-	schedule_delayed_work(&hyp_trace.poll, HYP_TRACE_POLL_PERIOD);
+	if (hyp_trace_has_waiters())
+		hyp_trace_poll_start();
+}
+
+/**
+ * hyp_trace_wait_begin - the caller is about to wait for events, with a reader
+ *
+ * Context: process context.
+ */
+void hyp_trace_wait_begin(void)
+{
+	atomic_inc(&hyp_trace.nr_waiters);
+	hyp_trace_poll_start();
+}
+
+/**
+ * hyp_trace_wait_end - undo hyp_trace_wait_begin()
+ *
+ * Context: process context.
+ */
+void hyp_trace_wait_end(void)
+{
+	atomic_dec(&hyp_trace.nr_waiters);
 }
 
 /**
@@ -308,6 +356,8 @@ static int hyp_trace_start(void)
 	ret = hyp_trace_enable_cpus(true);
 	if (ret)
 		hyp_trace_stop();
+	else if (hyp_trace.nr_readers)
+		hyp_trace_poll_start();
 	return ret;
 
 err_clock:
@@ -365,6 +415,8 @@ void hyp_trace_end(void)
 	WRITE_ONCE(hyp_trace_ended, true);
 	/* Those who make a hypercall have it behind them. */
 	synchronize_rcu();
+	if (hyp_trace.buffer)
+		ring_buffer_wake_waiters(hyp_trace.buffer->trace, RING_BUFFER_ALL_CPUS);
 }
 
 /**
@@ -517,7 +569,7 @@ void hyp_trace_put(void)
 }
 
 /**
- * hyp_trace_get_reader - load the rings if need be, keep them, and wake readers
+ * hyp_trace_get_reader - load the rings if need be, and keep them for a reader
  *
  * Context: process context, may sleep.
  * Return: the buffer, until hyp_trace_put_reader(); or an ERR_PTR(), as
@@ -534,8 +586,7 @@ struct trace_buffer *hyp_trace_get_reader(void)
 		return ERR_PTR(ret);
 
 	hyp_trace.nr_users++;
-	if (!hyp_trace.nr_readers++)
-		schedule_delayed_work(&hyp_trace.poll, HYP_TRACE_POLL_PERIOD);
+	hyp_trace.nr_readers++;
 	return hyp_trace.buffer->trace;
 }
 

@@ -53,6 +53,9 @@ bool hyp_trace_has_ended(void);
 
 int hyp_trace_get_el2(void);
 void hyp_trace_put_el2(void);
+void hyp_trace_wait_begin(void);
+void hyp_trace_wait_end(void);
+void hyp_trace_poll_start(void);
 void hyp_trace_cpu_prepare(unsigned int cpu);
 void hyp_trace_cpu_enable(unsigned int cpu, bool enable);
 
@@ -124,6 +127,8 @@ void hyp_trace_assert_read_locked(int cpu);
 bool hyp_trace_is_empty(struct trace_buffer *buffer, int cpu);
 unsigned int hyp_trace_get_percent(void);
 void hyp_trace_pause(struct trace_buffer *buffer, int cpu);
+int hyp_trace_wait(struct trace_buffer *buffer, int cpu, int full, ring_buffer_cond_fn cond,
+		   void *data);
 __poll_t hyp_trace_poll(struct trace_buffer *buffer, int cpu, struct file *file, poll_table *pt);
 
 /* hyp_trace_errors.c: error_log */

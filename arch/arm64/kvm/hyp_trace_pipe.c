@@ -145,8 +145,8 @@ static int hyp_trace_pipe_wait(struct hyp_trace_pipe *pipe)
 
 	mutex_unlock(&pipe->iter.mutex);
 	hyp_trace_pause(pipe->buffer, pipe->iter.cpu_file);
-	ret = ring_buffer_wait(pipe->buffer, pipe->iter.cpu_file, 0,
-			       hyp_trace_pipe_wait_cond, pipe);
+	ret = hyp_trace_wait(pipe->buffer, pipe->iter.cpu_file, 0,
+			     hyp_trace_pipe_wait_cond, pipe);
 	mutex_lock(&pipe->iter.mutex);
 
 	return ret;
@@ -185,6 +185,8 @@ static int hyp_trace_pipe_wait_text(struct hyp_trace_pipe *pipe, struct file *fi
 	lockdep_assert_held(&pipe->iter.mutex);
 
 	while (!hyp_trace_pipe_left(pipe) && !hyp_trace_pipe_refill(pipe, cnt)) {
+		if (hyp_trace_has_ended())
+			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))

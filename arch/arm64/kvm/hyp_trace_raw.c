@@ -74,7 +74,7 @@ static int hyp_trace_raw_wait(struct hyp_trace_raw *raw, unsigned int full)
 		.on	= full && hyp_trace_is_on(),
 	};
 
-	return ring_buffer_wait(raw->buffer, raw->cpu, full, hyp_trace_raw_wait_cond, &wait);
+	return hyp_trace_wait(raw->buffer, raw->cpu, full, hyp_trace_raw_wait_cond, &wait);
 }
 
 static void hyp_trace_raw_wake(struct hyp_trace_raw *raw)
@@ -91,7 +91,8 @@ static int hyp_trace_raw_take(struct hyp_trace_raw *raw, void *page, size_t len,
 	ret = ring_buffer_reader_read_page(raw->buffer, raw->cpu, page, len, full);
 	hyp_trace_read_unlock(raw->cpu);
 
-	return ret;
+	/* What is left can't be had any more. */
+	return ret == -EAGAIN && hyp_trace_has_ended() ? -ENODEV : ret;
 }
 
 /*
@@ -298,7 +299,7 @@ static int hyp_trace_raw_get_reader(struct hyp_trace_raw *raw, bool nonblock)
 	int ret;
 
 	if (!nonblock) {
-		ret = ring_buffer_wait(raw->buffer, raw->cpu, hyp_trace_get_percent(), NULL, NULL);
+		ret = hyp_trace_raw_wait(raw, hyp_trace_get_percent());
 		if (ret)
 			return ret;
 	}

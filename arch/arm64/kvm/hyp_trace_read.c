@@ -102,6 +102,48 @@ void hyp_trace_pause(struct trace_buffer *buffer, int cpu)
 }
 
 /**
+ * struct hyp_trace_waiter - a call that waits
+ * @cond:	until that is so; NULL for nothing
+ * @data:	for @cond
+ */
+struct hyp_trace_waiter {
+	ring_buffer_cond_fn	cond;
+	void			*data;
+};
+
+static bool hyp_trace_wait_cond(void *data)
+{
+	struct hyp_trace_waiter *waiter = data;
+
+	return hyp_trace_has_ended() || (waiter->cond && waiter->cond(waiter->data));
+}
+
+/**
+ * hyp_trace_wait - wait for events
+ * @buffer:	the buffer
+ * @cpu:	a CPU, or RING_BUFFER_ALL_CPUS
+ * @full:	how full its ring shall be, in percent; 0 for any event
+ * @cond:	do not wait any more when that returns true; checked when waiters are woken
+ * @data:	for @cond
+ *
+ * Context: process context, may sleep; the caller has a reader.
+ * Return: 0; -ERESTARTSYS for a signal; -ENODEV when @cpu has no ring, and when tracing has
+ * ended.
+ */
+int hyp_trace_wait(struct trace_buffer *buffer, int cpu, int full, ring_buffer_cond_fn cond,
+		   void *data)
+{
+	struct hyp_trace_waiter waiter = { .cond = cond, .data = data };
+	int ret;
+
+	hyp_trace_wait_begin();
+	ret = ring_buffer_wait(buffer, cpu, full, hyp_trace_wait_cond, &waiter);
+	hyp_trace_wait_end();
+
+	return hyp_trace_has_ended() ? -ENODEV : ret;
+}
+
+/**
  * hyp_trace_poll - poll() of a file that consumes events
  * @buffer:	the buffer
  * @cpu:	the file's CPU, or RING_BUFFER_ALL_CPUS
@@ -110,12 +152,18 @@ void hyp_trace_pause(struct trace_buffer *buffer, int cpu)
  *
  * Context: process context.
  * Return: EPOLLIN | EPOLLRDNORM when there are events; in the files of a CPU,
- * when its ring is as full as buffer_percent says.
+ * when its ring is as full as buffer_percent says. EPOLLERR, too, when a read returns an
+ * error since tracing has ended.
  */
 __poll_t hyp_trace_poll(struct trace_buffer *buffer, int cpu, struct file *file, poll_table *pt)
 {
+	__poll_t ret;
+
 	ring_buffer_poll_writer(buffer, cpu);
-	return ring_buffer_poll_wait(buffer, cpu, file, pt, hyp_trace_get_percent());
+	ret = ring_buffer_poll_wait(buffer, cpu, file, pt, hyp_trace_get_percent());
+	hyp_trace_poll_start();
+
+	return hyp_trace_has_ended() ? EPOLLIN | EPOLLRDNORM | EPOLLERR : ret;
 }
 
 /**
