@@ -26,6 +26,7 @@ cat >"$tmp/prelude" <<'END'
 set -e
 export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor DIR=/test/hyp-trace
 . "$DIR/brackets.sh"
+. "$DIR/until.sh"
 cd /tmp
 
 # slew PPM [TICK]: the host's clock runs that much faster; a tick is of 10000 us.
@@ -136,6 +137,69 @@ unstable() {
 	END
 }
 
+# changes PPM [VARIABLE=value]...: the host's clock source becomes one that EL2 can't read
+# and that is so much faster, and the counter again. Meanwhile times drift, but nothing
+# hangs, no event is lost and no time goes backwards; from a second after the change back
+# times are right. With the other one tracing can't be turned on.
+changes() {
+	ppm=$1
+	shift
+	runs "$@" <<-END
+		SOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
+		use() {
+			echo "\$1" >"\$SOURCE"
+			grep -x "\$1" "\$SOURCE"
+		}
+		# The hypervisor has the new clock when a second has passed since the last one
+		mended() {
+			before=\$(cut -d ' ' -f 1 /proc/uptime)
+			echo 77 >"\$HYP/write_event"
+			after=\$(cut -d ' ' -f 1 /proc/uptime)
+			sed -n 's/.*\] *\([0-9.]*\): selftest: id=77\$/\1/p' "\$HYP/trace" |
+				tail -n 1 | awk -v from="\$before" -v to="\$after" '
+					{ found = \$1 > from - 0.02 && \$1 < to + 0.02 } END { exit !found }'
+		}
+		insmod /test/hyp-trace/modules/hyp_clocksource.ko ppm=$ppm
+		counter=\$(cat "\$SOURCE")
+		brackets_start 1000000 20000
+		brackets_go_on 10
+		use hyp_clocksource
+		brackets_go_on 100
+		until_true 10 sh -c 'dmesg | grep "the clock source has changed, times will drift"'
+		use "\$counter"
+		brackets_go_on 100
+		brackets_stop
+		# Times have drifted, or else this is no test
+		brackets_judge >drifted
+		[ -s drifted ]
+		# Each event came, and in order
+		for file in bracket.*; do
+			cpu=\$(printf %03d "\${file#bracket.}")
+			[ "\$(grep -c "^\[\$cpu\].*selftest" trace)" -ge "\$(wc -l <"\$file")" ]
+		done
+		! grep LOST trace
+		awk '/selftest/ { if (\$2 + 0 < last[\$1]) exit 1; last[\$1] = \$2 + 0 }' trace
+
+		# From now on all is right
+		echo >"\$HYP/trace"
+		brackets_start 1000000 20000
+		brackets_go_on 50
+		brackets_stop
+		judge
+
+		use hyp_clocksource
+		[ "\$(fileop write "\$HYP/tracing_on" 1)" = ENODEV ]
+		use "\$counter"
+		echo 1 >"\$HYP/tracing_on"
+		mended
+		use hyp_clocksource
+		use "\$counter"
+		until_true 10 mended
+		echo 0 >"\$HYP/tracing_on"
+		guest
+	END
+}
+
 ok "minutes, protected" minutes MODE=protected
 ok "minutes, nvhe" minutes MODE=nvhe
 ok "suspended for a second, protected" sleeps 1 protected max
@@ -143,4 +207,7 @@ ok "suspended for a second, nvhe" sleeps 1 nvhe cortex-a72
 # shellcheck disable=SC2086 # a list
 ok "suspended for a day, protected" sleeps 86400 protected max $COUNTED
 ok "an unstable counter is refused" unstable
+ok "the clock source changes to a faster one, protected" changes 10000 MODE=protected
+ok "the clock source changes to a slower one, protected" changes -10000 CPU=cortex-a72
+ok "the clock source changes to a faster one, nvhe" changes 10000 MODE=nvhe CPU=cortex-a72
 plan

@@ -57,6 +57,59 @@ reboots() {
 		says "reboot: Restarting system" "$tmp/console"
 }
 
+# In plain nVHE mode tracing ends before the machine does: readers get ENODEV then, those
+# that wait and those that come, of what is left in the buffer, too.
+readers_end() {
+	script script <<-'END'
+		insmod /test/hyp-trace/modules/hyp_late.ko
+		. /test/hyp-trace/until.sh
+		tracing_is_over() {
+			dmesg | grep -q 'hyp_late: tracing has ended'
+		}
+		# say NAME COMMAND...: what becomes of it, in the kernel's log
+		say() {
+			name=$1
+			shift
+			echo "seen: $name: $("$@" 2>&1)" >/dev/kmsg
+		}
+		echo 4 >buffer_size_kb
+		echo hypervisor:selftest >set_event
+		# One that waits for the first event, and has one before it ends
+		timeout 20 cat trace_pipe >/tmp/pipe 2>/tmp/error &
+		reader=$!
+		timeout 20 fileop poll per_cpu/cpu0/trace_pipe_raw 20000 >/tmp/poll 2>&1 &
+		poller=$!
+		echo 1 >tracing_on
+		taskset 1 sh -c 'echo 1 >write_event'
+		until_true 10 grep -q 'id=1$' /tmp/pipe
+		(
+			until_true 20 tracing_is_over
+			ended() {
+				[ ! -e "/proc/$1/status" ]
+			}
+			until_true 10 ended "$reader"
+			say waiting cat /tmp/error
+			until_true 10 ended "$poller"
+			say poll cat /tmp/poll
+			say pipe timeout 5 cat trace_pipe
+			say nonblock fileop read trace_pipe
+			say raw timeout 5 cat per_cpu/cpu0/trace_pipe_raw
+			say tracing_on fileop write tracing_on 1
+			echo 1 >/sys/module/hyp_late/parameters/done
+		) &
+		reboot -f
+	END
+	exits "$DIED" "$TOOLS/vm" MODE=nvhe "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" \
+		CONSOLE="$tmp/console" TIMEOUT=120 || return
+	grep 'seen: ' "$tmp/console"
+	says "seen: waiting: cat: read error: No such device" "$tmp/console" &&
+		says "seen: poll: fileop: per_cpu/cpu0/trace_pipe_raw: poll has 0x9" "$tmp/console" &&
+		says "seen: pipe: cat: read error: No such device" "$tmp/console" &&
+		says "seen: nonblock: ENODEV" "$tmp/console" &&
+		says "seen: raw: cat: read error: No such device" "$tmp/console" &&
+		says "seen: tracing_on: ENODEV" "$tmp/console"
+}
+
 # The next kernel is the same; its script is the second one.
 kexec_files() {
 	root=$("$TOOLS/suite" machine kexec kexec-tools) || return
@@ -111,6 +164,8 @@ refuses() {
 ok "reboot, protected" reboots MODE=protected
 ok "reboot, protected, cortex-a72" reboots MODE=protected CPU=cortex-a72 SMP=4
 ok "reboot, nvhe" reboots MODE=nvhe
+ok "readers end before, nvhe" readers_end CPU=max
+ok "readers end before, nvhe, cortex-a72" readers_end CPU=cortex-a72 SMP=1
 ok "another kernel, nvhe" kexecs nvhe max
 ok "another kernel, protected: refused" refuses
 plan

@@ -13,7 +13,7 @@ SIZE_LAST=$HYP/per_cpu/cpu$LAST/buffer_size_kb
 TOTAL=$HYP/buffer_total_size_kb
 HOST=$TRACEFS/instances/hyp-trace-sizes
 
-# A CPU that is possible has a ring, whether it is there or not.
+# A CPU that is possible counts, whether it has a ring or not.
 POSSIBLE=$(find "$HYP/per_cpu" -name 'cpu*' 2>&- | wc -l)
 
 # Every number of pages that is small, and those about what one and two pages of

@@ -9,6 +9,7 @@
 LAST=$((CPUS - 1))
 PIPE=$HYP/trace_pipe
 PIPE_LAST=$HYP/per_cpu/cpu$LAST/trace_pipe
+HOST=$TRACEFS/instances/hyp-trace-wait
 
 # How long what does not come is waited for, in ms.
 SHORT=150
@@ -207,7 +208,55 @@ test_race() {
 	holds "a reader beside the writers: events are lost" "$(fact lost pipe)" -gt 0
 }
 
-plan 44 write_event
+# polls COMMAND...: how often the rings are polled while it runs, as the host's workqueues
+# have it.
+polls() {
+	mkdir "$HOST"
+	echo 1 >"$HOST/events/workqueue/workqueue_execute_start/enable"
+	"$@" >/dev/null
+	grep -c hyp_trace_poll_work "$HOST/trace"
+	rmdir "$HOST"
+}
+
+# nothing MS: this process waits so long, for what never comes.
+nothing() {
+	[ -e fifo ] || mkfifo fifo
+	fileop poll - "$1" 0<>fifo
+}
+
+# Half a second would be some 50 times. The work may have been queued before.
+test_polled() {
+	reset_numbers 8
+	cat "$PIPE" >/dev/null &
+	reader=$!
+	until_true 10 blocked $reader
+	holds "tracing off, a read waits: not polled" "$(polls nothing 500)" -le 1
+	for way in poll epoll; do
+		holds "tracing off, $way waits: not polled" \
+			"$(polls fileop $way "$PIPE_LAST" 500)" -le 1
+	done
+	echo 1 >"$HYP/tracing_on"
+	holds "tracing on, a read waits: polled" "$(polls nothing 500)" -ge 10
+	echo 0 >"$HYP/tracing_on"
+	nothing 50 >/dev/null
+	holds "tracing off again: not polled" "$(polls nothing 500)" -le 1
+	kill $reader
+	wait $reader 2>&-
+
+	echo 1 >"$HYP/tracing_on"
+	exec 3<"$PIPE"
+	nothing 50 >/dev/null
+	holds "tracing on, nobody waits: not polled" "$(polls nothing 500)" -le 1
+	for way in poll select epoll; do
+		holds "tracing on, $way waits: polled" \
+			"$(polls fileop $way "$PIPE_LAST" 500)" -ge 10
+	done
+	nothing 50 >/dev/null
+	holds "nobody waits any more: not polled" "$(polls nothing 500)" -le 1
+	exec 3<&-
+}
+
+plan 54 write_event
 for way in poll select epoll; do
 	test_way $way
 done
@@ -220,4 +269,5 @@ share 4 4
 share 6 2
 share_kinds
 test_race
+test_polled
 ktap_finished
