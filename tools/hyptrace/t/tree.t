@@ -7,6 +7,7 @@
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
 
+need tree    # now: the apt of some tests is played
 repo=$tmp/repo
 scratch_repo "$repo"
 git -C "$repo" init -q
