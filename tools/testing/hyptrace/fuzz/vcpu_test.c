@@ -7,7 +7,8 @@
 
 #include <linux/types.h>
 
-#define IS_ENABLED(option)	EL2_DEBUG
+#define CONFIG_NVHE_EL2_DEBUG	EL2_DEBUG
+#define IS_ENABLED(option)	(option)
 
 #define ARM_EXCEPTION_IRQ	0
 #define ARM_EXCEPTION_TRAP	2
