@@ -58,7 +58,7 @@ reboots() {
 }
 
 # In plain nVHE mode tracing ends before the machine does: readers get ENODEV then, those
-# that wait, and those that open a file when the buffer is given back.
+# that wait and those that come, whether the buffer was given back by then or not.
 readers_end() {
 	script script <<-'END'
 		insmod /test/hyp-trace/modules/hyp_late.ko
@@ -104,9 +104,9 @@ readers_end() {
 	grep 'seen: ' "$tmp/console"
 	says "seen: waiting: cat: read error: No such device" "$tmp/console" &&
 		says "seen: poll: fileop: per_cpu/cpu0/trace_pipe_raw: poll has 0x9" "$tmp/console" &&
-		says "seen: pipe: cat: can't open 'trace_pipe': No such device" "$tmp/console" &&
+		grep "seen: pipe: cat: .*: No such device" "$tmp/console" &&
 		says "seen: nonblock: ENODEV" "$tmp/console" &&
-		says "seen: raw: cat: can't open 'per_cpu/cpu0/trace_pipe_raw': No such device" "$tmp/console" &&
+		grep "seen: raw: cat: .*: No such device" "$tmp/console" &&
 		says "seen: tracing_on: ENODEV" "$tmp/console"
 }
 
