@@ -72,7 +72,8 @@ readers_end() {
 			shift
 			echo "seen: $name: $("$@" 2>&1)" >/dev/kmsg
 		}
-		echo 4 >buffer_size_kb
+		# So large that poll() does not return for an event
+		echo 256 >buffer_size_kb
 		echo hypervisor:selftest >set_event
 		# One that waits for the first event, and has one before it ends
 		timeout 20 cat trace_pipe >/tmp/pipe 2>/tmp/error &
