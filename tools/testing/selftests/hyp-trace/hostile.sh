@@ -216,10 +216,10 @@ attack() {
 bounded() {
 	limit=$1
 	shift
-	timeout "$limit" "$@" >read 2>failed
+	timeout "$limit" "$@" >text 2>failed
 	status=$?
 	case $status in
-	0) [ -s read ] || echo "$*: read nothing" ;;
+	0) [ -s text ] || echo "$*: read nothing" ;;
 	124) echo "$*: not at an end in $limit s" ;;
 	*) echo "$*: ended with status $status: $(head -n 1 failed)" ;;
 	esac
@@ -231,9 +231,9 @@ has_read() {
 	({
 		timeout -k 10 "$SECONDS_EACH" "$@" 2>failed
 		echo $? >status
-	} | tail -c 1000 >read) 2>/dev/null
+	} | tail -c 1000 >text) 2>/dev/null
 	[ "$(cat status)" != 137 ] || echo "$*: could not be killed but by SIGKILL"
-	[ -s read ] || grep -q ' a page of ' failed
+	[ -s text ] || grep -q ' a page of ' failed
 }
 
 # killed COMMAND...: it is tried again while it reads nothing, since a page may have no event,
