@@ -51,6 +51,20 @@ bounds() {
 	bounded "a 10" && ! bounded "a 10.5" && ! bounded "b 1"
 }
 
+# A kernel whose table of event sites is empty, and files without a figure or a bound
+on_nothing() {
+	{
+		for name in start end; do
+			echo ".globl __kvm_nvhe___hyp_event_sites_$name"
+			echo "__kvm_nvhe___hyp_event_sites_$name:"
+		done
+	} | gcc -nostdlib -static -Wl,-e,0 -x assembler -o "$tmp/no-sites" - || return
+	! python3 "$dir/sites.py" "$tmp/no-sites" 2>"$tmp/err" && grep -q "no event sites" "$tmp/err" ||
+		return
+	! awk -f "$dir/compare.awk" /dev/null /dev/null && ! awk -f "$dir/median.awk" /dev/null &&
+		! awk -f "$dir/bounds.awk" /dev/null "$TOOLS/bench.bounds"
+}
+
 refuses() {
 	! "$TOOLS/bench" RUNS=none 2>"$tmp/err" && grep -q "no number of runs" "$tmp/err" &&
 		! "$TOOLS/bench" BASELINE=none 2>"$tmp/err" && grep -q "no results in none" "$tmp/err"
@@ -69,6 +83,7 @@ ok "a figure is the median of its runs" medians
 ok "what got worse by more than 3 % is told" compares
 ok "the longest hypercall and what off costs follow from others" derives
 ok "what is over its bound, or was not measured, is told" bounds
+ok "no sites, no figures and no bounds are errors" on_nothing
 ok "no number of runs, no baseline" refuses
 need kernel
 ok "the costs of events are measured" measured

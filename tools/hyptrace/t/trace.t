@@ -137,4 +137,44 @@ reported() {
 ok "reported: by trace-cmd 3.3" reported '  cat-123   [001] ..... 102.060535: selftest:  id=1'
 ok "reported: by trace-cmd 3.1, after 100 s" reported '  cat-123   [001]102060535440: selftest:  id=1'
 
+# function FILE NAME: of a script of the kselftest's.
+function_of() {
+	sed -n "/^$2() {/,/^}/p" "$TESTS/$1"
+}
+
+# unsound_is WANT [LINE]...: whether a trace of these lines is.
+unsound_is() {
+	eval "$(function_of tracing.sh unsound)"
+	want=$1
+	shift
+	[ $# = 0 ] || printf '%s\n' "$@" >"$tmp/trace"
+	[ $# != 0 ] || : >"$tmp/trace"
+	awk -f "$TESTS/stamp.awk" -f "$TESTS/trace.awk" "$tmp/trace" >"$tmp/trace.facts"
+	got=$(unsound unpaired "$tmp/trace" | sed "s,$tmp/,,")
+	[ "${got%%:*}" = "$want" ] || {
+		echo "said '$got'"
+		return 1
+	}
+}
+ok "an empty trace is not sound" unsound_is "no event in trace"
+ok "nor one of gaps alone" unsound_is "no event in trace" 'CPU:0 [LOST 2 EVENTS]'
+ok "one with events is" unsound_is "" "$h0" "$g0" "$i0"
+ok "if nothing is wrong with them" unsound_is "unpaired 2" "$h0" "$h0"
+ok "an empty trace has no event in its place" \
+	[ "$(awk -f "$TESTS/catalogue.awk" /dev/null)" = "no events" ]
+
+# slope_is PAGES SAMPLE...: of the pages taken after each batch of loads.
+slope_is() {
+	eval "$(function_of soak.sh median_slope)"
+	want=$1
+	shift
+	got=$(printf '%s\n' "$@" | median_slope)
+	[ "$got" = "$want" ] || {
+		echo "found '$got'"
+		return 1
+	}
+}
+ok "pages that others take and return are no slope" slope_is 0 10 12 -1 22 -16 12 33 22 10 10
+ok "a page lost by each of 22 loads is" slope_is 22 10 34 43 88 72 122 165 176 186 208
+
 plan
