@@ -49,7 +49,7 @@ static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
  * In the counters that forbid the kernel to write to a buffer, or to resize it. A
  * caller that enables once too often does not reach 0.
  */
-#define RB_READER_DISABLED	(1 << 24)
+#define RB_READER_DISABLED	BIT(24)
 
 /* How often to look again for what the writer was just changing. */
 #define RB_READER_TRIES		16

@@ -5,8 +5,9 @@
  * Included by ring_buffer.c after ring_buffer_reader.c, which see.
  *
  * Events are validated before they are taken, since the pages are shared: what is none
- * ends a page. A page that is taken as a whole, after the writer was done with it, has as many events as
- * the writer tells; those are for user space to look at. There are two ways to have a page:
+ * ends a page. A page that is taken as a whole, after the writer was done with it, has as
+ * many events as the writer tells; those are for user space to look at. There are two ways
+ * to have a page:
  *
  *	copied	 ring_buffer_reader_read_page(), or straight to user space by
  *		 ring_buffer_reader_copy_to_user(). Never is the page itself handed

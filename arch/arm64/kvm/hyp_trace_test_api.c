@@ -270,7 +270,8 @@ static void api_test_wait(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, ring_buffer_wait(t->buffer, RING_TEST_CPU, 0, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, 0, ring_buffer_wait(t->buffer, RING_BUFFER_ALL_CPUS, 0, NULL, NULL));
-	KUNIT_EXPECT_EQ(test, -ENODEV, ring_buffer_wait(t->buffer, API_TEST_NO_RING, 0, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			ring_buffer_wait(t->buffer, API_TEST_NO_RING, 0, NULL, NULL));
 	api_test_intact(test, t);
 }
 
@@ -575,7 +576,8 @@ static void api_test_bytes_cpu(struct kunit *test)
 {
 	struct ring_test *t = api_test_make(test);
 
-	KUNIT_EXPECT_EQ(test, API_TEST_EVENTS * 16, ring_buffer_bytes_cpu(t->buffer, RING_TEST_CPU));
+	KUNIT_EXPECT_EQ(test, API_TEST_EVENTS * 16,
+			ring_buffer_bytes_cpu(t->buffer, RING_TEST_CPU));
 	KUNIT_EXPECT_EQ(test, 0, ring_buffer_bytes_cpu(t->buffer, API_TEST_NO_RING));
 	api_test_intact(test, t);
 }
