@@ -173,6 +173,7 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_swap_reader:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_reset:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_event:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_patch_sites:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
