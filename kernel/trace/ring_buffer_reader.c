@@ -316,10 +316,14 @@ static struct buffer_page *rb_writer_oldest_page(struct ring_buffer_per_cpu *cpu
 static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct buffer_page *bpage;
+	unsigned long flags;
+	u64 ts;
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	bpage = rb_writer_oldest_page(cpu_buffer);
-	return bpage ? READ_ONCE(bpage->page->time_stamp) : 0;
+	ts = bpage ? READ_ONCE(bpage->page->time_stamp) : 0;
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	return ts;
 }
 
 /* What those wait for who want full pages, and who asks ring_buffer_nr_dirty_pages(). */

@@ -279,12 +279,12 @@ static void api_test_poll_wait(struct kunit *test)
 {
 	struct ring_test *t = api_test_make(test);
 
-	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM,
-			ring_buffer_poll_wait(t->buffer, RING_TEST_CPU, NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, EPOLLIN | EPOLLRDNORM,
-			ring_buffer_poll_wait(t->buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, EPOLLERR,
-			ring_buffer_poll_wait(t->buffer, API_TEST_NO_RING, NULL, NULL, 0));
+	KUNIT_EXPECT_TRUE(test, (EPOLLIN | EPOLLRDNORM) ==
+			  ring_buffer_poll_wait(t->buffer, RING_TEST_CPU, NULL, NULL, 0));
+	KUNIT_EXPECT_TRUE(test, (EPOLLIN | EPOLLRDNORM) ==
+			  ring_buffer_poll_wait(t->buffer, RING_BUFFER_ALL_CPUS, NULL, NULL, 0));
+	KUNIT_EXPECT_TRUE(test, EPOLLERR ==
+			  ring_buffer_poll_wait(t->buffer, API_TEST_NO_RING, NULL, NULL, 0));
 	api_test_intact(test, t);
 }
 

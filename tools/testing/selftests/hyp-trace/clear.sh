@@ -120,8 +120,10 @@ descending() {
 	!/^(#|CPU:[0-9]+ \[LOST [0-9]+ EVENTS\]$)/' "$1"
 }
 
+# Three times; and on, while all of them found the buffer just cleared.
 show_meanwhile() {
-	for _ in 1 2 3; do
+	for round in $(seq 30); do
+		[ "$round" -le 3 ] || ! grep -qv '^0$' seen || break
 		timeout 60 cat "$TRACE" >trace &
 		reader=$!
 		clear_often
