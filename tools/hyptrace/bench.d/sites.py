@@ -59,7 +59,7 @@ def event_sites(read, names):
     prefix = "__kvm_nvhe___hyp_event_sites_"
     found = list(table(read, names[prefix + "start"], names[prefix + "end"], SITE))
     if not found:
-        sys.exit("EL2's code has no call of trace_<event>()")
+        sys.exit("no event sites")
     for code, _ in found:
         if struct.unpack("<I", read(code, 4))[0] != NOP:
             sys.exit(f"no NOP at {code:#x}")
