@@ -464,6 +464,19 @@ static int rb_reader_alloc_pages(struct ring_buffer_per_cpu *cpu_buffer,
 	return 0;
 }
 
+/*
+ * Free the page that ring_buffer_free_read_page() has left. Before 6.12.109 it has the order
+ * of the buffer's pages, later one of its own.
+ */
+static void rb_reader_free_spare(struct ring_buffer_per_cpu *cpu_buffer)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
+	free_pages((unsigned long)cpu_buffer->free_page, cpu_buffer->buffer->subbuf_order);
+#else
+	free_pages((unsigned long)cpu_buffer->free_page.data, cpu_buffer->free_page.order);
+#endif
+}
+
 static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
@@ -473,7 +486,7 @@ static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	for (id = 0; id <= reader->nr_slots; id++)
 		kfree(reader->pages[id]);
 	free_page((unsigned long)reader->copy);
-	free_pages((unsigned long)cpu_buffer->free_page.data, cpu_buffer->free_page.order);
+	rb_reader_free_spare(cpu_buffer);
 	kvfree(reader);
 	kfree(cpu_buffer);
 }
