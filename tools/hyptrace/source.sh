@@ -190,3 +190,13 @@ extract() {
 		--wildcards --no-wildcards-match-slash --anchored -T "$2/.wanted" 2>/dev/null || :
 	rm "$2/.wanted"
 }
+
+# plain_tree DIR: the source of build/tree as it came, in links. Its files are replaced,
+# never written to.
+plain_tree() {
+	cp -al "$BUILD/tree" "$1"
+	(cd "$1" && new_files | xargs -d '\n' rm -f)
+	touched | while read -r file; do
+		cp --remove-destination "$BUILD/pristine/$file" "$1/$file"
+	done
+}

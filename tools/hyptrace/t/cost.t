@@ -49,15 +49,6 @@ objects() {
 		kbuild "$1" "O=$2" $PARTS
 }
 
-# The source as it came, in links: files are replaced, not written to.
-plain_tree() {
-	cp -al "$BUILD/tree" "$tmp/plain"
-	(cd "$tmp/plain" && new_files | xargs -d '\n' rm -f)
-	touched | while read -r file; do
-		cp --remove-destination "$BUILD/pristine/$file" "$tmp/plain/$file"
-	done
-}
-
 sizes() {
 	(cd "$1" && find kernel/trace fs/tracefs -name '*.o' ! -name built-in.a | LC_ALL=C sort |
 		xargs size | awk '{ print $1, $2, $3, $6 }')
@@ -85,7 +76,7 @@ remote_events() {
 		nm "$tmp/with/kernel/trace/trace_events.o" | grep trace_add_foreign_event
 }
 
-ok "the source without the series" plain_tree
+ok "the source without the series" plain_tree "$tmp/plain"
 ok "its objects build for 32 bits" objects "$tmp/plain" "$tmp/without"
 ok "with the series, they do" objects "$BUILD/tree" "$tmp/with"
 ok "none is larger than without it" no_larger

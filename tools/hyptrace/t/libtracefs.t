@@ -9,16 +9,8 @@ tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 count=0 failed=0
 
-# The same packages as for clients/mapped.c
-if ! suite=$("$TOOLS/suite" trixie libtracefs libtracefs-dev libtraceevent-dev 2>"$tmp/reason"); then
-	echo "1..0 # SKIP $(grep -v '^hyptrace: ' "$tmp/reason" | head -n 1)"
-	exit 0
-fi
-
-case $(uname -m) in
-aarch64) CC=gcc ;;
-*) CC=aarch64-linux-gnu-gcc ;;
-esac
+# shellcheck source=tools/hyptrace/t/libtracefs.sh
+. "$TOOLS/t/libtracefs.sh"
 
 # A form a line: KVM's mode, the CPU.
 forms() {
@@ -33,18 +25,6 @@ echo "# test libtracefs"
 ./libtracefs </dev/null
 echo "# status $?"
 END
-
-# The program is built with what the machine has, and runs with Debian 13's.
-build() {
-	lib=$suite/usr/lib/aarch64-linux-gnu
-	mkdir -p "$tmp/files/usr/lib"
-	cp -R "$suite/usr/lib/ld-linux-aarch64.so.1" "$lib" "$tmp/files/usr/lib"
-	rm -rf "$tmp/files/usr/lib/aarch64-linux-gnu/gconv"
-	"$CC" -O2 -Wall -Werror -D_GNU_SOURCE -I"$suite/usr/include/tracefs" \
-		-I"$suite/usr/include/traceevent" -o "$tmp/files/libtracefs" \
-		"$TOOLS/clients/libtracefs.c" "$lib/libtracefs.so.1" "$lib/libtraceevent.so.1" \
-		-pthread -Wl,--allow-shlib-undefined
-}
 
 # result VERDICT NAME
 result() {
@@ -69,7 +49,7 @@ boot() {
 	fi
 }
 
-if build >"$tmp/built" 2>&1; then
+if libtracefs_program libtracefs "$tmp/files" >"$tmp/built" 2>&1; then
 	result ok "a program of libtracefs"
 else
 	sed 's/^/# /' "$tmp/built"

@@ -10,27 +10,14 @@
 SELFTESTS=$ROOT/tools/testing/selftests/hyp-trace
 OUT=$tmp/out
 
-if ! suite=$("$TOOLS/suite" trixie libtracefs libtracefs-dev libtraceevent-dev 2>"$tmp/reason"); then
-	echo "1..0 # SKIP $(grep -v '^hyptrace: ' "$tmp/reason" | head -n 1)"
-	exit 0
-fi
+# shellcheck source=tools/hyptrace/t/libtracefs.sh
+. "$TOOLS/t/libtracefs.sh"
 
-case $(uname -m) in
-aarch64) CC=gcc ;;
-*) CC=aarch64-linux-gnu-gcc ;;
-esac
-
-# The program is built with what the machine has, and runs with Debian 13's.
 build() {
-	lib=$suite/usr/lib/aarch64-linux-gnu
 	"$TOOLS/selftest" || return
-	mkdir -p "$tmp/files/usr/lib"
+	mkdir -p "$tmp/files"
 	cp -R "$BUILD/selftest/." "$tmp/files"
-	cp -R "$suite/usr/lib/ld-linux-aarch64.so.1" "$lib" "$tmp/files/usr/lib"
-	rm -rf "$tmp/files/usr/lib/aarch64-linux-gnu/gconv"
-	"$CC" -O2 -Wall -Werror -I"$suite/usr/include/tracefs" -I"$suite/usr/include/traceevent" \
-		-o "$tmp/files/mapped" "$TOOLS/clients/mapped.c" "$lib/libtracefs.so.1" \
-		"$lib/libtraceevent.so.1" -Wl,--allow-shlib-undefined
+	libtracefs_program mapped "$tmp/files"
 }
 
 sessions() {

@@ -13,16 +13,6 @@ tree=$tmp/tree
 # What the first of them do not know yet
 ours=$(sed -n 's/^config //p' "$ROOT/arch/arm64/kvm/Kconfig.hyp_trace" | tr '\n' ' ')
 
-# The source as it came: a tree of links, in which files are replaced, not
-# written to.
-start() {
-	cp -al "$BUILD/tree" "$tree"
-	(cd "$tree" && new_files | xargs -d '\n' rm -f)
-	touched | while read -r file; do
-		cp --remove-destination "$BUILD/pristine/$file" "$tree/$file"
-	done
-}
-
 builds() {
 	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1" &&
 		"$TOOLS/kernel" CONFIG=lint TREE="$tree" \
@@ -31,7 +21,7 @@ builds() {
 }
 
 rm -rf "$BUILD/kernel-lint"
-start
+plain_tree "$tree"
 for mail in "$BUILD"/series/*.patch; do
 	[ "${mail##*/}" = 0000-cover-letter.patch ] || ok "up to ${mail##*/}" builds "$mail"
 done
