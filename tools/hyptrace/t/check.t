@@ -62,11 +62,21 @@ ci_limit() {
 	[ "$seconds" -gt 0 ] && [ "$seconds" -le $((87 * 60)) ]
 }
 
+# The last lines have a failed test's comments, before and after, and no other's.
+shows_comments() {
+	counts 1 "2 passed, 1 failed" \
+		"echo '# of 1'; echo ok 1; echo '# why'; echo not ok 2; echo '# said'; echo ok 3; echo '# of 4'; echo 1..3" ||
+		return
+	sed -n '/^# failed:/p' "$tmp/out" | sed 's/.*  #/#/; s/.*: not/not/' | xargs >"$tmp/shown"
+	[ "$(cat "$tmp/shown")" = "# why not ok 2 # said" ] || { cat "$tmp/shown"; return 1; }
+}
+
 good='echo ok 1; echo ok 2; echo 1..2'
 ok "all pass" counts 0 "2 passed, 0 failed" "$good"
 ok "programs add up" counts 0 "4 passed, 0 failed" "$good" "$good"
 ok "a failure counts" counts 1 "3 passed, 1 failed" "$good" "echo 1..2; echo ok 1; echo not ok 2"
 ok "an error after it counts once" counts 1 "0 passed, 1 failed" "echo 1..1; echo not ok 1; exit 1"
+ok "a failure is shown with its comments" shows_comments
 ok "a subtest does not count" counts 0 "2 passed, 0 failed" "echo '    not ok 1 - sub'; $good"
 ok "a skip is no pass" counts 0 "2 passed, 0 failed" "$good" "echo 'ok 1 # SKIP no'; echo 1..1"
 ok "nothing but skips fails" counts 1 "0 passed, 0 failed" "echo 'ok 1 # SKIP no'; echo 1..1"
