@@ -237,6 +237,7 @@ bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 	struct ring_buffer_event *event;
 	unsigned long lost = 0;
 
+	cond_resched();
 	if (t->seen % 2)
 		return ring_test_read_some(test, t, 1, ts);
 

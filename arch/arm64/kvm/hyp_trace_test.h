@@ -10,6 +10,7 @@
 
 #include <linux/ring_buffer.h>
 #include <linux/ring_buffer_writer.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 
 #include <nvhe/trace_ring.h>
@@ -21,6 +22,9 @@
 
 /* Events in a race; fewer where each access may be watched, and waits meanwhile */
 #define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
+
+/* Rounds of a test whose rounds take longer the larger the pages are: an eighth at least */
+#define RING_TEST_ROUNDS(nr)	max_t(unsigned int, (nr) * SZ_4K / PAGE_SIZE, (nr) / 8)
 
 /* The largest event, which has a page of its own */
 #define RING_TEST_MAX_SIZE	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page) - 8)

@@ -91,6 +91,7 @@ static void ring_dump_check(struct kunit *test, struct ring_test *t, unsigned in
 
 	ring_buffer_reader_dump_start(&dump, t->buffer, RING_TEST_CPU, max);
 	while (ring_buffer_reader_dump_next(&dump)) {
+		cond_resched();
 		ring_dump_compare(test, &dump, iter);
 		ring_buffer_reader_iter_advance(iter);
 	}

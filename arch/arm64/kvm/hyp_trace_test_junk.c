@@ -81,6 +81,7 @@ static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 	u64 ts;
 
 	for (i = 0; i < most; i++) {
+		cond_resched();
 		if (i % 64 == 5)
 			ring_test_pass_junk(test, t, 64);
 		event = ring_test_peek(t, &ts, &lost);
@@ -102,7 +103,7 @@ void ring_test_junk_consumed(struct kunit *test)
 	unsigned int round, i;
 
 	ring_test_seed(test, &rnd);
-	for (round = 0; round < 100; round++) {
+	for (round = 0; round < RING_TEST_ROUNDS(100); round++) {
 		for (i = 0; i < 3 * PAGE_SIZE / 64; i++)
 			ring_test_write(t, 4 + ring_test_below(&rnd, 40) * 4, 1);
 		ring_test_scribble(t, &rnd);
@@ -186,6 +187,7 @@ void ring_test_junk_meta(struct kunit *test)
 		ring_test_consume(t, NULL, NULL);
 		ring_buffer_nr_dirty_pages(t->buffer, RING_TEST_CPU);
 		*t->desc.meta = meta;
+		cond_resched();
 	}
 
 	/* A swap tells of itself only then. */
@@ -231,5 +233,6 @@ void event_test_junk_printed(struct kunit *test)
 		KUNIT_ASSERT_GT(test, trace_seq_used(&iter->seq), 0);
 		KUNIT_EXPECT_EQ(test, '\n', iter->seq.buffer[trace_seq_used(&iter->seq) - 1]);
 		kunit_kfree(test, iter->ent);
+		cond_resched();
 	}
 }

@@ -69,6 +69,7 @@ bool ring_look_on(struct kunit *test, struct ring_look *look)
 	bool found = ring_look_find(look);
 	u64 ts = 0;
 
+	cond_resched();
 	event = ring_buffer_reader_iter_peek(look->iter, &ts);
 	KUNIT_ASSERT_EQ_MSG(test, found, !!event, "event %llu of %llu", look->next, look->end);
 	KUNIT_EXPECT_EQ(test, look->lost, ring_buffer_reader_iter_lost(look->iter));

@@ -65,6 +65,7 @@ static int ring_test_take(struct kunit *test, struct ring_test *t, size_t len, b
 	int ret;
 	u64 ts;
 
+	cond_resched();
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	memset(page, 0xa5, PAGE_SIZE);
 	ret = ring_buffer_reader_read_page(t->buffer, RING_TEST_CPU, page, len, full);
@@ -241,7 +242,8 @@ void ring_test_page_scribble(struct kunit *test)
 	unsigned int round;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	for (round = 0; round < 200; round++) {
+	for (round = 0; round < RING_TEST_ROUNDS(200); round++) {
+		cond_resched();
 		ring_test_write_pages(test, t, 3);
 		ring_test_scribble(t, round & 1);
 		ring_test_take_any(test, t, page);

@@ -75,6 +75,7 @@ void ring_test_iter_random(struct kunit *test)
 		ring_test_keep(test, t, RING_TEST_STEPS);
 		for (i = 0; i < RING_TEST_STEPS; i++)
 			ring_test_any(test, looks, t, &rnd);
+		cond_resched();
 		for (i = 0; i < RING_TEST_LOOKS; i++)
 			if (looks[i].iter)
 				ring_look_end(&looks[i]);
@@ -116,6 +117,7 @@ static void ring_test_look_at_junk(struct kunit *test, struct ring_test *t, stru
 				    ring_buffer_event_length(event)) != NULL;
 		ring_buffer_reader_iter_lost(iter);
 		ring_buffer_reader_iter_advance(iter);
+		cond_resched();
 		if (!ring_test_below(rnd, 10))
 			ring_test_scribble(t->desc.pages[ring_test_below(rnd, t->desc.nr_pages)],
 					   PAGE_SIZE, rnd);
@@ -136,7 +138,7 @@ void ring_test_iter_scribble(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	meta = *t->desc.meta;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < RING_TEST_ROUNDS(200); i++) {
 		*t->desc.meta = meta;
 		for (id = 0; id < t->desc.nr_pages; id++)
 			ring_test_scribble(t->desc.pages[id], PAGE_SIZE, &rnd);
