@@ -24,10 +24,10 @@ bench: kernel rootfs ## what an event costs, to write and to read, in instructio
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
 	@$(T)/torture
 
-tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball]
+tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball] [TOPIC=name: one of patches/topics alone]
 	@$(T)/tree
 
-kernel: tree ## build it [CONFIG=default|debug|kcsan|16k|64k]
+kernel: tree ## build it [CONFIG=default|debug|kcsan|16k|64k] [TOPIC=name]
 	@$(T)/kernel
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
@@ -36,7 +36,7 @@ rootfs: ## make the guest's user space from Debian's arm64 packages
 vm: kernel rootfs ## boot it: a shell, or [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 	@$(T)/vm
 
-series: ## export the patches as mails that `git am` takes [OUT=build/series]
+series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name]
 	@$(T)/series
 
 clean: ## remove what was built, but not what was downloaded

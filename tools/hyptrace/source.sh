@@ -9,14 +9,33 @@ DL=$BUILD/dl
 # The oldest kernel that the patches are for; t/compile.t builds them on it.
 OLDEST=6.12.107
 
-# The names of the patches, in order.
+# A topic is a series of its own: patches/TOPIC has its patches, `series', `files' and
+# `cover-letter'. $TOPIC restricts all that follows to one topic.
+: "${TOPIC=}"
+
+# The lines of a file, without comments.
+lines() {
+	[ ! -e "$1" ] || sed 's/[ \t]*#.*//; /^$/d' "$1"
+}
+
+topics() {
+	echo "${TOPIC:-$(lines "$PATCHES/topics")}"
+}
+
+# The patches in order, as TOPIC/PATCH.
 series() {
-	[ ! -e "$PATCHES/series" ] || sed 's/[ \t]*#.*//; /^$/d' "$PATCHES/series"
+	for topic in $(topics); do
+		lines "$PATCHES/$topic/series" | sed "s,^,$topic/,"
+	done
 }
 
 check_series() {
+	for topic in $(topics); do
+		[ -e "$PATCHES/$topic/series" ] || die "no topic $topic: there is no patches/$topic/series"
+	done
 	for patch in $(series); do
-		[ -e "$PATCHES/$patch" ] || die "patches/series names $patch: no such file"
+		[ -e "$PATCHES/$patch" ] ||
+			die "patches/${patch%/*}/series names ${patch##*/}: no such file"
 	done
 }
 
@@ -27,19 +46,52 @@ touched() {
 	done | LC_ALL=C sort -u
 }
 
-# The files of ours that stand in the kernel tree: git's, but not what it
-# ignores; all that are there without git.
-new_files() (
+# All new files: git's, but not what it ignores; without git, all that are there.
+all_new_files() (
 	cd "$ROOT" || exit
-	set -- arch include kernel tools/testing Documentation
+	set -- arch include kernel tools Documentation
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		git ls-files -co --exclude-standard -- "$@"
 	else
 		find "$@" -type f 2>/dev/null
-	fi | LC_ALL=C sort -u | while read -r file; do
+	fi | grep -v '^tools/hyptrace/' | LC_ALL=C sort -u | while read -r file; do
 		[ ! -f "$file" ] || echo "$file"
 	done
 )
+
+# The lines of patches/TOPIC/files: TOPIC/PATCH and a path; one that ends in / stands for
+# all files below it.
+claims() {
+	for topic in $(topics); do
+		lines "$PATCHES/$topic/files" | sed "s,^,$topic/,"
+	done
+}
+
+# The new files with the patch that adds them, as TOPIC/PATCH FILE.
+new_files_by_patch() {
+	{
+		claims
+		all_new_files
+	} | awk '
+		NF == 2 { patch[++n] = $1; path[n] = $2; next }
+		{ for (i = 1; i <= n; i++)
+			if ($0 == path[i] || (path[i] ~ /\/$/ && index($0, path[i]) == 1))
+				print patch[i], $0 }'
+}
+
+new_files() {
+	if [ -n "$TOPIC" ]; then
+		new_files_by_patch | sed 's/.* //' | LC_ALL=C sort -u
+	else
+		all_new_files
+	fi
+}
+
+# The options that our files and patches add.
+our_options() {
+	(cd "$ROOT" && all_new_files | grep '/Kconfig' |
+		xargs sed -n 's/^+*config //p' patches/*/*.patch | xargs)
+}
 
 # The kernel's .c files that are ours or that the patches change.
 c_files() {
@@ -82,23 +134,36 @@ our_warnings() {
 	return 1
 }
 
-# apply_patch PATCH DIR: with zero fuzz. The hunks that fail are named. A patch
-# may be but a message, for new files alone.
+repo=
+
+# git in the directory $repo, without the configuration, hooks or keys of the user.
+in_repo() {
+	env -u GIT_DIR -u GIT_WORK_TREE GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
+		git -C "$repo" -c user.name=hyptrace -c user.email=hyptrace@localhost "$@"
+}
+
+# Make $repo, which has the originals of the files that the patches change, a repository.
+start_repo() {
+	in_repo init -q -b hyptrace
+	in_repo add -Af
+	in_repo commit -q --allow-empty -m source
+}
+
+# Apply a patch in $repo, without fuzz, or name each hunk that does not apply. A patch
+# without a diff adds new files only.
 apply_patch() {
-	grep -q '^+++ ' "$PATCHES/$1" || return 0
-	if ! rejects=$(patch -d "$2" -p1 -F0 -f -r - --no-backup-if-mismatch <"$PATCHES/$1"); then
-		echo "$rejects" | awk -v patch="patches/$1" '
-			/^patching file / { file = $3 }
-			/^\|(\+\+\+|---) [^\/]*\// { file = $2; sub(/^[^\/]*\//, "", file) }
-			/^Hunk .* (FAILED|ignored)|hunks? ignored/ {
-				sub(/\.$/, ""); print patch ": " file ": " $0 }' >&2
-		die "patches/$1 does not apply"
-	fi
+	in_repo am -q --empty=keep --committer-date-is-author-date "$PATCHES/$1" \
+		>"$repo/.git/am.log" 2>&1 && return
+	{
+		in_repo apply --reject "$PATCHES/$1" 2>&1 | sed -n "s,^error: ,patches/$1: ,p" |
+			grep . || cat "$repo/.git/am.log"
+	} >&2
+	die "patches/$1 does not apply"
 }
 
 apply_series() {
 	for patch in $(series); do
-		apply_patch "$patch" "$1"
+		apply_patch "$patch"
 	done
 }
 
@@ -191,12 +256,22 @@ extract() {
 	rm "$2/.wanted"
 }
 
-# plain_tree DIR: the source of build/tree as it came, in links. Its files are replaced,
-# never written to.
+# What tools/hyptrace/series has exported, in order.
+mails() {
+	for topic in $(topics); do
+		find "$BUILD/series/$topic" -name '[0-9]*.patch' ! -name '0000-*' | LC_ALL=C sort
+	done
+}
+
+# copy [OPTION] FROM TO: those of the files on standard input that FROM has. A file that is
+# the same in TO is not written; one that differs is replaced.
+copy() {
+	rsync -cp --files-from=- --ignore-missing-args "$@"
+}
+
+# plain_tree DIR: the source of build/tree as it came, in links.
 plain_tree() {
 	cp -al "$BUILD/tree" "$1"
 	(cd "$1" && new_files | xargs -d '\n' rm -f)
-	touched | while read -r file; do
-		cp --remove-destination "$BUILD/pristine/$file" "$1/$file"
-	done
+	touched | copy "$BUILD/pristine" "$1"
 }

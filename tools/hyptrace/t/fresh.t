@@ -71,7 +71,7 @@ vm() {
 
 series() {
 	remove series
-	fresh root tools/hyptrace/series && [ -s "$made/series/0000-cover-letter.patch" ]
+	fresh root tools/hyptrace/series && [ -s "$made/series/hyp-trace/0000-cover-letter.patch" ]
 }
 
 # Those tests of `make check' that need no kernel.

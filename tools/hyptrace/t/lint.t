@@ -6,6 +6,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
 
 checkpatch() {
 	(cd "$BUILD/tree" && perl scripts/checkpatch.pl --strict --show-types --terse --showfile \
@@ -16,7 +18,7 @@ checkpatch() {
 }
 
 ok "the series" "$TOOLS/series"
-for mail in "$BUILD"/series/*.patch; do
-	[ "${mail##*/}" = 0000-cover-letter.patch ] || ok "checkpatch ${mail##*/}" checkpatch "$mail"
+for mail in $(mails); do
+	ok "checkpatch ${mail#"$BUILD/series/"}" checkpatch "$mail"
 done
 plan

@@ -10,21 +10,42 @@
 
 "$TOOLS/series" >&2
 tree=$tmp/tree
-# What the first of them do not know yet
-ours=$(sed -n 's/^config //p' "$ROOT/arch/arm64/kvm/Kconfig.hyp_trace" | tr '\n' ' ')
 
+apply() {
+	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1"
+}
+
+# All of KVM, and of the rest the objects whose source this prefix has
+targets() {
+	echo arch/arm64/kvm/
+	objects "$BUILD/tree" | grep -v -e '^arch/arm64/kvm/' -e '^virt/' | while read -r object; do
+		[ ! -e "$tree/${object%.o}.c" ] || echo "$object"
+	done
+}
+
+# A prefix does not have all options yet.
 builds() {
-	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1" &&
-		"$TOOLS/kernel" CONFIG=lint TREE="$tree" \
-			UNKNOWN_OK="$ours" \
-			TARGETS="arch/arm64/kvm/ kernel/trace/ring_buffer.o kernel/trace/trace.o kernel/trace/trace_events.o kernel/trace/trace_events_filter.o fs/tracefs/inode.o"
+	apply "$1" && "$TOOLS/kernel" CONFIG=lint TREE="$tree" UNKNOWN_OK="$(our_options)" \
+		TARGETS="$(targets | tr '\n' ' ')"
+}
+
+all_applied() {
+	for mail in $(mails); do
+		apply "$mail" || return
+	done
+	diff -r "$tree" "$BUILD/tree"
 }
 
 rm -rf "$BUILD/kernel-lint"
-plain_tree "$tree"
-for mail in "$BUILD"/series/*.patch; do
-	[ "${mail##*/}" = 0000-cover-letter.patch ] || ok "up to ${mail##*/}" builds "$mail"
+plain_tree "$tmp/plain"
+cp -al "$tmp/plain" "$tree"
+ok "all topics together are the tree" all_applied
+for TOPIC in $(topics); do
+	rm -rf "$tree"
+	cp -al "$tmp/plain" "$tree"
+	for mail in $(mails); do
+		ok "up to ${mail#"$BUILD/series/"}" builds "$mail"
+	done
 done
-ok "the last one is the tree" diff -r "$tree" "$BUILD/tree"
 rm -rf "$BUILD/kernel-lint"
 plan

@@ -14,19 +14,25 @@ repo=$tmp/repo
 scratch_repo "$repo"
 git -C "$repo" init -q
 mini_source "$tmp"
-mini_patch "$repo/patches/0001-a.patch" 10 ten
-mini_patch "$repo/patches/0002-b.patch" 50 fifty
-printf '%s\n' 0001-a.patch 0002-b.patch >"$repo/patches/series"
+mini_topic "$repo" one 0001-a.patch 0002-b.patch
+mini_topic "$repo" two x.patch
+one=$repo/patches/one
+two=$repo/patches/two
+mini_patch "$one/0001-a.patch" 10 ten
+mini_patch "$one/0002-b.patch" 50 fifty
+mini_patch "$two/x.patch" 80 eighty
 mkdir -p "$repo/include/dir"
 echo one >"$repo/include/one.h"
 echo two >"$repo/include/dir/two.h"
+echo x >"$repo/include/x.h"
 printf '#!/bin/sh\n' >"$repo/include/dir/run.sh"
 chmod +x "$repo/include/dir/run.sh"
-printf 'The subject\n\nThe text.\n' >"$repo/patches/cover-letter"
-printf '%s\n' '0001-a.patch include/one.h' '0002-b.patch include/dir/' >"$repo/patches/files"
+printf '%s\n' '0001-a.patch include/one.h' '0002-b.patch include/dir/' >"$one/files"
+echo 'x.patch include/x.h' >"$two/files"
 
 export_mails() {
-	exits "$1" env SOURCE="$tmp/mini.tar.xz" OUT="$tmp/mails" "$repo/tools/hyptrace/series"
+	exits "$1" env SOURCE="$tmp/mini.tar.xz" OUT="$tmp/mails" TOPIC="${2:-}" \
+		"$repo/tools/hyptrace/series"
 }
 
 # git am MAILS onto SOURCE, a directory: with no one's configuration.
@@ -41,35 +47,101 @@ git_am() {
 }
 
 numbered() {
-	export_mails 0 && says 'Subject: [PATCH 0/2] The subject' "$tmp/mails/0000-cover-letter.patch" &&
-		says 'The text.' "$tmp/mails/0000-cover-letter.patch" &&
-		says 'numbers: line 50 is fifty' "$tmp/mails/0000-cover-letter.patch" &&
-		says 'Subject: [PATCH 2/2] numbers: line 50' "$tmp"/mails/0002-* &&
-		says 'include/dir/two.h' "$tmp"/mails/0002-*
+	export_mails 0 && cover=$tmp/mails/one/0000-cover-letter.patch &&
+		says 'Subject: [PATCH 0/2] The subject of one' "$cover" &&
+		says 'The text.' "$cover" && says 'numbers: line 50 is fifty' "$cover" &&
+		says 'Subject: [PATCH 2/2] numbers: line 50' "$tmp"/mails/one/0002-* &&
+		says 'include/dir/two.h' "$tmp"/mails/one/0002-* &&
+		says '[PATCH 0/1] The subject of two' "$tmp/mails/two/0000-cover-letter.patch" &&
+		says 'include/x.h' "$tmp"/mails/two/0001-*
+}
+
+# Nothing of the topic that stands before it
+one_topic() {
+	rm -r "$tmp/mails"
+	export_mails 0 two && [ "$(ls "$tmp/mails")" = two ] &&
+		! grep -r include/one.h "$tmp/mails" &&
+		diff -r -I '^Date: ' "$tmp/mails/two" "$tmp/two"
+}
+
+# source_of DIR: the source, in a directory that git_am may change
+source_of() {
+	rm -rf "$tmp/source"
+	cp -R "$tmp/linux-6.12.0" "$tmp/source"
+}
+
+# tree_of TOPIC: the mails of each topic, applied to the source alone, give its tree.
+tree_of() {
+	source_of && git_am "$tmp/all/$1" "$tmp/source" &&
+		exits 0 "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz" TOPIC="$1" &&
+		diff -r "$tmp/source" "$repo/build/tree"
 }
 
 same_tree() {
-	git_am "$tmp/mails" "$tmp/linux-6.12.0" &&
-		diff -r "$tmp/linux-6.12.0" "$repo/build/tree" &&
-		[ -x "$tmp/linux-6.12.0/include/dir/run.sh" ]
+	source_of && git_am "$tmp/all/one" "$tmp/source" && git_am "$tmp/all/two" "$tmp/source" &&
+		exits 0 "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz" &&
+		diff -r "$tmp/source" "$repo/build/tree" &&
+		[ -x "$tmp/source/include/dir/run.sh" ]
+}
+
+check_apply() {
+	exits "$1" "$repo/tools/hyptrace/check-apply" "$tmp/mini.tar.xz"
+}
+
+apply_all() {
+	check_apply 0 && says "one: 2 patches apply to mini.tar.xz" &&
+		says "two: 1 patches apply to mini.tar.xz" &&
+		says "all topics: 3 patches apply to mini.tar.xz"
+}
+
+# The second topic builds upon the first.
+not_alone() {
+	mini_patch "$two/x.patch" 50 eighty
+	sed -i 's/^-50$/-fifty/' "$two/x.patch"
+	exits 0 "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz" && check_apply 1 &&
+		says "patches/two/x.patch: patch failed: dir/numbers:47" && ! grep "two: " "$tmp/err"
+}
+
+conflict() {
+	mini_patch "$two/x.patch" 52 fifty-two
+	check_apply 1 && says "two: 1 patches apply" &&
+		says "patches/two/x.patch: patch failed: dir/numbers:49"
 }
 
 refuses() {
 	export_mails 1 && says "$1" && one_line
 }
 
-ok "mails are numbered and have a cover letter" numbered
-ok "git am gives the same tree" same_tree
-echo '0001-a.patch include/dir/two.h' >>"$repo/patches/files"
-ok "a file of two patches is refused" refuses "gives include/dir/two.h to two patches"
-echo '0001-a.patch include/one.h' >"$repo/patches/files"
-ok "a file of no patch is refused" refuses "gives include/dir/run.sh to no patch"
-printf '%s\n' '0001-a.patch include/' '0002-b.patch include/none.h' >"$repo/patches/files"
-ok "a line for a file that is not there is refused" refuses "there is no include/none.h"
-printf '%s\n' '0001-a.patch include/' '0003-c.patch include/' >"$repo/patches/files"
+ok "mails are numbered and each topic has a cover letter" numbered
+cp -R "$tmp/mails" "$tmp/all"
+cp -R "$tmp/mails/two" "$tmp/two"
+ok "one topic is exported alone" one_topic
+ok "git am of all topics gives the same tree" same_tree
+ok "git am of the first topic gives its tree" tree_of one
+ok "git am of the second topic gives its tree" tree_of two
+ok "each topic applies alone, and all together" apply_all
+ok "a topic that needs another one is refused" not_alone
+ok "a conflict of two topics names the patch and the hunk" conflict
+mini_patch "$two/x.patch" 80 eighty
+echo '0001-a.patch include/dir/two.h' >>"$one/files"
+ok "a file of two patches is refused" refuses "assign include/dir/two.h to two patches"
+echo '0001-a.patch include/one.h' >"$one/files"
+ok "a file of no patch is refused" refuses "assign include/dir/run.sh to no patch"
+printf '%s\n' '0001-a.patch include/one.h' '0002-b.patch include/dir/' >"$one/files"
+echo 'x.patch include/one.h' >>"$two/files"
+ok "a file of two topics is refused" refuses "assign include/one.h to two patches"
+printf '%s\n' '0001-a.patch include/' '0002-b.patch include/none.h' >"$one/files"
+: >"$two/files"
+ok "a line for a file that is not there is refused" refuses "one/files: there is no include/none.h"
+printf '%s\n' '0001-a.patch include/' '0003-c.patch include/' >"$one/files"
 ok "a line for a patch that is not there is refused" refuses "0003-c.patch is not in the series"
-rm "$repo/patches/cover-letter"
-ok "a missing cover letter is refused" refuses "no patches/cover-letter"
+printf '%s\n' '0001-a.patch include/' >"$one/files"
+rm "$two/cover-letter"
+ok "a missing cover letter is refused" refuses "no patches/two/cover-letter"
+: >"$one/series"
+: >"$one/files"
+rm -r "$repo/include"
+ok "an empty series is refused" refuses "patches/one/series is empty"
 
 # From here on the real ones.
 applies() {
@@ -81,22 +153,24 @@ offered() {
 	debian_source "" && choose_version
 }
 
-# Of the source only the files that patches change: all that git am looks at.
+# Of the source only the files that patches change: all that git am needs.
 real_same_tree() {
 	exits 0 env OUT="$tmp/real" "$TOOLS/series" || return
 	touched >"$tmp/touched"
-	extract "$(debian_source "")" "$tmp/source" "$tmp/touched"
-	git_am "$tmp/real" "$tmp/source" || return
-	(cd "$tmp/source" && find . -type f -printf '%P\n' | LC_ALL=C sort) |
+	extract "$(debian_source "")" "$tmp/real-source" "$tmp/touched"
+	for topic in $(topics); do
+		git_am "$tmp/real/$topic" "$tmp/real-source" || return
+	done
+	(cd "$tmp/real-source" && find . -type f -printf '%P\n' | LC_ALL=C sort) |
 		diff "$BUILD/.tree-laid" - || return
 	while read -r file; do
-		cmp "$tmp/source/$file" "$BUILD/tree/$file" || return
+		cmp "$tmp/real-source/$file" "$BUILD/tree/$file" || return
 	done <"$BUILD/.tree-laid"
 }
 
 ok "apt offers a version that is supported" offered
 for version in $({ choose_version; oldest_version; } | uniq); do
-	ok "the patches apply to $version" applies "$version"
+	ok "each topic, and all together, apply to $version" applies "$version"
 done
-ok "git am of the series gives the tree" real_same_tree
+ok "git am of all topics gives the tree" real_same_tree
 plan

@@ -59,6 +59,16 @@ scratch_repo() {
 	cp -R "$TOOLS" "$1/tools/hyptrace"
 }
 
+# mini_topic REPO TOPIC PATCH...: a topic with a cover letter and that series.
+mini_topic() {
+	topic=$2 dir=$1/patches/$2
+	mkdir -p "$dir"
+	echo "$topic" >>"$1/patches/topics"
+	printf 'The subject of %s\n\nThe text.\n' "$topic" >"$dir/cover-letter"
+	shift 2
+	printf '%s\n' "$@" >"$dir/series"
+}
+
 plan() {
 	echo "1..$tests"
 	[ "$failures" = 0 ]

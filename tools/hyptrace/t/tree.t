@@ -12,9 +12,10 @@ repo=$tmp/repo
 scratch_repo "$repo"
 git -C "$repo" init -q
 mini_source "$tmp"
-mini_patch "$repo/patches/0001-a.patch" 10 ten
-mini_patch "$repo/patches/0002-b.patch" 50 fifty
-echo 0001-a.patch >"$repo/patches/series"
+mini_topic "$repo" one 0001-a.patch
+one=$repo/patches/one
+mini_patch "$one/0001-a.patch" 10 ten
+mini_patch "$one/0002-b.patch" 50 fifty
 mkdir -p "$repo/include"
 echo new >"$repo/include/new.h"
 
@@ -52,47 +53,112 @@ new_file_changed() {
 }
 
 patch_added() {
-	echo 0002-b.patch >>"$repo/patches/series"
+	echo 0002-b.patch >>"$one/series"
 	one_changed dir/numbers && has 10 ten && has 50 fifty
 }
 
 patch_changed() {
-	mini_patch "$repo/patches/0001-a.patch" 20 twenty
+	mini_patch "$one/0001-a.patch" 20 twenty
 	one_changed dir/numbers && has 10 10 && has 20 twenty && has 50 fifty
 }
 
 patch_removed() {
-	echo 0002-b.patch >"$repo/patches/series"
+	echo 0002-b.patch >"$one/series"
 	one_changed dir/numbers && has 20 20 && has 50 fifty
 }
 
 # The second patch fails after the first has been applied.
 bad_hunk() {
-	sed -i 's/^ 19$/ nineteen/' "$repo/patches/0001-a.patch"
-	printf '%s\n' 0002-b.patch 0001-a.patch >"$repo/patches/series"
-	unchanged 1 && says "patches/0001-a.patch: dir/numbers: Hunk #1 FAILED at 17" &&
-		says "patches/0001-a.patch does not apply"
+	sed -i 's/^ 19$/ nineteen/' "$one/0001-a.patch"
+	printf '%s\n' 0002-b.patch 0001-a.patch >"$one/series"
+	unchanged 1 && says "patches/one/0001-a.patch: patch failed: dir/numbers:17" &&
+		says "patches/one/0001-a.patch does not apply"
 }
 
 fuzz_refused() {
-	mini_patch "$repo/patches/0001-a.patch" 20 twenty
-	sed -i 's/^ 23$/ fuzzy/' "$repo/patches/0001-a.patch"
-	unchanged 1 && says "Hunk #1 FAILED"
+	mini_patch "$one/0001-a.patch" 20 twenty
+	sed -i 's/^ 23$/ fuzzy/' "$one/0001-a.patch"
+	unchanged 1 && says "patch failed: dir/numbers:17"
 }
 
 no_such_file() {
-	mini_patch "$repo/patches/0001-a.patch" 20 twenty
-	sed -i 's,dir/numbers,dir/none,' "$repo/patches/0001-a.patch"
-	unchanged 1 && says "patches/0001-a.patch: dir/none:"
+	mini_patch "$one/0001-a.patch" 20 twenty
+	sed -i 's,dir/numbers,dir/none,' "$one/0001-a.patch"
+	unchanged 1 && says "patches/one/0001-a.patch: dir/none:"
+}
+
+# Of two hunks of which neither applies
+both_hunks() {
+	mini_patch "$one/0001-a.patch" 20 twenty
+	mini_patch "$tmp/other" 60 sixty
+	sed -n '/^@@/,/^ 63$/p' "$tmp/other" >"$tmp/hunk"
+	sed -i -e "/^ 23\$/r $tmp/hunk" -e 's/^ 19$/ nineteen/' "$one/0001-a.patch"
+	sed -i 's/^ 59$/ fifty-nine/' "$one/0001-a.patch"
+	unchanged 1 && says "patch failed: dir/numbers:17" && says "patch failed: dir/numbers:57"
+}
+
+no_mail() {
+	echo nothing >"$one/0001-a.patch"
+	unchanged 1 && says "patches/one/0001-a.patch does not apply" && says "No valid patches"
 }
 
 no_such_patch() {
-	echo 0003-c.patch >"$repo/patches/series"
+	echo 0003-c.patch >"$one/series"
 	unchanged 1 && says "0003-c.patch: no such file" && one_line
 }
 
+# A second topic, which changes the same file in another place.
+topic_added() {
+	mini_patch "$one/0001-a.patch" 20 twenty
+	echo 0001-a.patch >"$one/series"
+	mini_topic "$repo" two x.patch
+	mini_patch "$repo/patches/two/x.patch" 80 eighty
+	echo "x.patch include/two.h" >"$repo/patches/two/files"
+	echo "0001-a.patch include/new.h" >"$one/files"
+	echo two >"$repo/include/two.h"
+	tree 0 && has 20 twenty && has 80 eighty && has_new new.h two.h
+}
+
+has_new() {
+	(cd "$repo/build/tree/include" && echo *) | grep -qxF "$*"
+}
+
+topic_alone() {
+	exits 0 "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz" TOPIC="$1" || return
+	shift
+	says "1 patches, 1 new files" && "$@"
+}
+
+two_alone() {
+	topic_alone two has 20 20 && has 80 eighty && has_new two.h
+}
+
+one_alone() {
+	topic_alone one has 20 twenty && has 80 80 && has_new new.h
+}
+
+no_such_topic() {
+	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$tmp/mini.tar.xz" TOPIC=three &&
+		says "no topic three" && one_line
+}
+
+# Each topic applies alone, but not both: the one that comes later is at fault.
+topics_conflict() {
+	mini_patch "$repo/patches/two/x.patch" 22 twenty-two
+	topic_alone two has 22 twenty-two && unchanged 1 &&
+		says "patches/two/x.patch: patch failed: dir/numbers:19" &&
+		says "patches/two/x.patch does not apply"
+}
+
+topic_removed() {
+	mini_patch "$repo/patches/two/x.patch" 80 eighty
+	echo one >"$repo/patches/topics"
+	rm "$repo/include/two.h"
+	tree 0 && has 20 twenty && has 80 80 && has_new new.h
+}
+
 in_the_source() {
-	: >"$repo/patches/series"
+	: >"$one/series"
 	mkdir -p "$tmp/linux-6.12.0/include"
 	echo theirs >"$tmp/linux-6.12.0/include/new.h"
 	tar -C "$tmp" -cJf "$tmp/theirs.tar.xz" linux-6.12.0
@@ -101,7 +167,7 @@ in_the_source() {
 }
 
 all_taken_back() {
-	: >"$repo/patches/series"
+	: >"$one/series"
 	rm "$repo/include/new.h"
 	tree 0 && diff -r "$tmp/linux-6.12.0" "$repo/build/tree"
 }
@@ -185,9 +251,17 @@ ok "a patch is added" patch_added
 ok "a patch changes" patch_changed
 ok "a patch is taken away" patch_removed
 ok "a hunk that fails is named, the tree is as it was" bad_hunk
+ok "each hunk that fails is named" both_hunks
+ok "a patch that is no mail is an error" no_mail
 ok "fuzz is refused" fuzz_refused
 ok "a file that is not there is named" no_such_file
 ok "a patch that is not there is named" no_such_patch
+ok "two topics that change the same file are laid" topic_added
+ok "the second topic is laid alone" two_alone
+ok "so is the first" one_alone
+ok "an unknown topic is refused" no_such_topic
+ok "a conflict of two topics names the patch and the hunk" topics_conflict
+ok "a topic is taken away" topic_removed
 ok "with no patches and files, the tree is the source" all_taken_back
 ok "a source that is cut short is an error, not half a tree" broken_source
 echo new >"$repo/include/new.h"
