@@ -155,11 +155,11 @@ offered() {
 
 # Of the source only the files that patches change: all that git am needs.
 real_same_tree() {
-	exits 0 env OUT="$tmp/real" "$TOOLS/series" || return
+	exits 0 "$TOOLS/series" || return
 	touched >"$tmp/touched"
 	extract "$(debian_source "")" "$tmp/real-source" "$tmp/touched"
 	for topic in $(topics); do
-		git_am "$tmp/real/$topic" "$tmp/real-source" || return
+		git_am "$BUILD/series/$topic" "$tmp/real-source" || return
 	done
 	(cd "$tmp/real-source" && find . -type f -printf '%P\n' | LC_ALL=C sort) |
 		diff "$BUILD/.tree-laid" - || return
@@ -168,9 +168,35 @@ real_same_tree() {
 	done <"$BUILD/.tree-laid"
 }
 
+# The patches that add more than 800 lines, with their new files
+large() {
+	mails >"$tmp/mail-list"
+	series | paste -d ' ' - "$tmp/mail-list" | while read -r patch mail; do
+		awk -v patch="$patch" '
+			/^\+/ && !/^\+\+\+ (b\/|\/dev\/null)/ { lines++ }
+			END { if (lines > 800) print patch " adds " lines " lines" }' "$mail"
+	done >"$tmp/large"
+}
+
+none_large() {
+	large
+	not_allowed "$TOOLS/large.allow" <"$tmp/large" >"$tmp/left"
+	cat "$tmp/left"
+	[ ! -s "$tmp/left" ]
+}
+
+# Each entry of the list of exceptions is about a patch that is large.
+all_needed() {
+	sed '/^#/d; s/\t.*//' "$TOOLS/large.allow" | while IFS= read -r entry; do
+		grep -qE -- "$entry" "$tmp/large" || { echo "$entry is no longer large" && return 1; }
+	done
+}
+
 ok "apt offers a version that is supported" offered
 for version in $({ choose_version; oldest_version; } | uniq); do
 	ok "each topic, and all together, apply to $version" applies "$version"
 done
 ok "git am of all topics gives the tree" real_same_tree
+ok "no patch adds more than 800 lines" none_large
+ok "each exception is needed" all_needed
 plan
