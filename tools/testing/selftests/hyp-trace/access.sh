@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Who may open the files: root and, by tracefs' mount options, an owner and a group; as the
-# host's files.
+# Each file can be opened by root and, by the mount options of tracefs, by an owner and
+# a group, as the kernel's files. Others are refused.
 # shellcheck disable=SC2046,SC2086 # lists
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The buffer is allocated when it is needed and given back; when it is too
-# small, what was lost is counted.
+# The buffer's memory is allocated when it is needed and freed afterwards, ten times
+# without a leak. A buffer as large as the memory is refused. With a small buffer, lost
+# events are counted exactly.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

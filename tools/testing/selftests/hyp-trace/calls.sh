@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Calls that no kernel makes of its own: hypercalls that there are not, or not any
-# more, SMCs for the firmware, and calls to a secure world.
+# Calls that no kernel makes: hypercalls that do not exist, or not any more, SMCs for
+# EL2 and the firmware, and FF-A calls without a secure world. The trace has each of
+# them.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

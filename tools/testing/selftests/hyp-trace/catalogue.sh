@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Each event says what happened: compared with what the host knows of it.
+# Each event agrees with what the host knows of it: guests with two vCPUs, a CPU that
+# goes offline and comes back. There are as many events as KVM, the guest and PSCI say,
+# memory is returned as it was given, and the tasks are right.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

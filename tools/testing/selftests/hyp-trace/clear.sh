@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A write to trace, and opening it with O_TRUNC alone, forgets all events there
-# are, or those of one CPU; at any time.
+# A write to trace, and O_TRUNC alone, clears the events of all CPUs or of one, also
+# while all CPUs write and others read. Later events are kept, and no cleared event is
+# seen again.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# error_log has the filters that were refused, as the host's has, and none but this
-# instance's.
+# error_log has the last eight refused filters as the kernel's file has them, and
+# O_TRUNC clears it. The top level's error_log has none of them.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Events are enabled one by one, at run time, and described to user space.
+# Events are enabled one by one, also while tracing, and described to user space: ids
+# are unique among the kernel's events, fields have the size of their types and the
+# bytes in the ring, formats also appear in the kernel's own events/.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

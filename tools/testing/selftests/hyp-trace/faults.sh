@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Whatever tracing wants memory for, each allocation fails once: it says so, nothing
-# has changed, nothing is lost, and with memory all works.
+# Each allocation of each operation on the files fails once. The operation reports
+# ENOMEM, nothing has changed, nothing is leaked, and the next try succeeds.
 #
 # HYP_TRACE_FAULTS="operation..."	those alone, of what `faults list` has
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh

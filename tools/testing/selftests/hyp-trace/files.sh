@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hypervisor/ has the files it ought to have, owned and protected as the host's;
-# under all its names; and nobody can take them away.
+# hypervisor/ has the expected files and no others, with the mode and owner of the
+# kernel's own files, also after uid= and gid= have changed. Its links name the same
+# directory. 23 ways to create, remove and rename files there are refused while tracing
+# goes on.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/host_files.sh

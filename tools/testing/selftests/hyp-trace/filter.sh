@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A filter lets those events pass that its expression wants, and no others take
-# room; one that is refused leaves none, and its file shows why.
+# Events that match a filter's expression are written; others take no room. A wrong
+# expression is refused with EINVAL, leaves no filter, and the file shows the reason as
+# the kernel's does. Filters change while events come.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

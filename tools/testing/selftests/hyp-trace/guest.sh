@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The events of a guest's run are as many as its payload made, and in order.
+# The trace of a guest's run has an event for each exit that KVM counted, in order.
+# hyp_enter and hyp_exit alternate on each CPU, trace_pipe merges the CPUs by time, and
+# per_cpu/cpuN/trace_pipe has the events of one CPU.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

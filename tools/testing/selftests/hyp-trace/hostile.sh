@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A hostile host: whatever it asks of tracing at EL2 and writes into what is shared,
-# EL2 refuses what is wrong, goes on, and gives back what it was given.
+# A hostile host: a module makes the hypercalls of tracing in any order with any
+# arguments, on all CPUs at once and in step, and writes any bytes into the shared
+# pages, while EL2 writes and all kinds of readers read. EL2 refuses what is wrong, each
+# reader ends, each page comes back, and tracing works afterwards.
 #
 #   HYP_TRACE_HOSTILE_CALLS	hypercalls to make (20000; on many CPUs, fewer)
 #   HYP_TRACE_HOSTILE_SEED	chance's (a new one, which is printed)

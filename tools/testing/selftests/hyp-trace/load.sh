@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # All CPUs write at full speed, into small rings and large ones, with readers of each
-# kind, fast and slow ones, and none: what was written was read or told lost, to the
-# event, and no reader starves.
+# kind, fast, slow and none. What was written was read or reported lost, exactly, and no
+# reader starves.
 #
 # HYP_TRACE_LOAD_SECONDS=n      how long, for each of these, large rings for all; else a
 #                               tenth of one, and small rings for most

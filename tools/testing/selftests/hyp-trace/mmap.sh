@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# trace_pipe_raw mapped: the events are read so, once each; what can't be done
-# with the mapping is refused as the host's; and it holds the buffer.
+# A mapped trace_pipe_raw has each event once, with one mapping and with two, while CPUs
+# write. Partial, writable and private mappings, a child, and a resize give the kernel's
+# errors. A mapping keeps the buffer loaded.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

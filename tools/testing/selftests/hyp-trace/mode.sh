@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hypervisor/ is there when, and only when, KVM has a hypervisor at EL2 beside
-# the host; and KVM runs a guest in any case.
+# hypervisor/ exists if and only if KVM runs code of its own at EL2 beside the host. KVM
+# runs a guest in each mode.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

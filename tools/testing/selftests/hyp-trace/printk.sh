@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A text of EL2's, trace_hyp_printk(), comes as the event hyp_printk: with
-# write_event, one that says the number in several ways.
+# trace_hyp_printk() formats numbers as printf(3) does, at the ends of their ranges, on
+# all CPUs at once and with filters. The text takes no more room in the ring than it
+# has.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# trace_pipe_raw has each event once, however it is read, and ends odd ways to
-# read it as the host's does.
+# trace_pipe_raw has each event once: read in pieces of 100 bytes to a million, spliced
+# by one page to sixteen, to full, short and closed pipes, and while CPUs write and
+# other readers read. Lost events are reported exactly. Invalid addresses and sizes give
+# the kernel's errors.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

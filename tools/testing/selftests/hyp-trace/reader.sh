@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# trace_pipe blocks, ends and refuses as the host's does.
+# trace_pipe blocks and ends as the kernel's file does: EAGAIN with tracing off, EINTR
+# for a signal, a kill, and the end of tracing, after which the reader has all events.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

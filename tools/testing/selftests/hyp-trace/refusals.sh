@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What the files refuse, and with which error: the one that the host's own file
-# of that kind gives.
+# Each file refuses wrong numbers and words with the error that the kernel's own file
+# gives, and changes nothing.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The buffer can have any size, and each CPU its own; whatever the size, each
-# event is there or counted.
+# The buffer can have any size, from 1 KiB to 200 MB, and each CPU its own. With each
+# size, every event is in the buffer or counted as lost. A change while the buffer is
+# loaded is refused.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

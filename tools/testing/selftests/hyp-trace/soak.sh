@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# All files at once, by readers, writers and disturbers on all CPUs: see soak.c.
-# Then every page is the host's again: free, and good for another buffer.
+# Writers and readers of all kinds on all CPUs at once, while tracing goes on and off,
+# events are cleared, sizes change and CPUs come and go: see soak.c. Each event is read
+# or reported lost. Then each page is the host's again and good for another buffer.
 #
 # HYP_TRACE_SOAK=seconds        how long (10)
 # HYP_TRACE_SOAK_SEED=number    repeats a plan

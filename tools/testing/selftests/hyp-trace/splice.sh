@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# splice() and sendfile() of trace_pipe and trace give what read() gives; they block, end
-# and refuse as on the host's files.
+# splice() and sendfile() of trace and trace_pipe give what read() gives: by 7 bytes to
+# a million, into pipes with less and less room. They block, end and fail as on the
+# kernel's files.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# per_cpu/cpuN/stats counts to the event, in the words of the host's.
+# per_cpu/cpuN/stats has the lines of the kernel's file. Its counters are exact: after
+# events were written, read in part, overwritten and cleared, and while all CPUs write.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Hard days: CPUs that go and come without a rest, modules that do, and a machine that
-# sleeps, while all CPUs write events and somebody reads them. In the end each event
-# is accounted for.
+# CPUs go offline and come back without a rest, modules with events are loaded and
+# removed, and the machine sleeps, while all CPUs write and a reader follows. Each event
+# written was read or reported lost.
 #
 # HYP_TRACE_STORMS=number	rounds of each storm (8 by the number of CPUs; at least 1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh

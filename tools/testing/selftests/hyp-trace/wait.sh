@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Waiting for events in each of the ways there are, alone and with others.
+# Waiting with read(), poll(), select() and epoll, alone and with other readers: each
+# event goes to one reader, buffer_percent is respected to a page, and the rings are
+# polled only while tracing is on and a task waits.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A number written to write_event comes back as the event `selftest` with that id,
-# from the CPU it was written on.
+# A number written to write_event comes back as the event selftest with that id, from
+# the CPU that wrote it, in order. Numbers of each base are accepted, other texts are
+# not.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
