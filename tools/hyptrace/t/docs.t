@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The documentation: Sphinx and kernel-doc have nothing to say against what is
-# ours, and it names all there is, and nothing that there is not.
+# The documentation: Sphinx and kernel-doc do not warn about it; it names all files, events,
+# fields, hypercalls and tests, and none that do not exist. t/guide.t runs its sessions.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -12,8 +12,9 @@
 need docs
 "$TOOLS/tree" >&2
 tree=$BUILD/tree
-page=hypervisor-tracing
-doc=$tree/Documentation/trace/$page.rst
+guide=$tree/Documentation/trace/hypervisor-tracing.rst
+security=$tree/Documentation/trace/hypervisor-tracing-security.rst
+design=$tree/Documentation/trace/hypervisor-tracing-design.rst
 events=$tree/Documentation/trace/hypervisor-events.rst
 selftests=$tree/tools/testing/selftests/hyp-trace
 new_files >"$tmp/new"
@@ -36,24 +37,33 @@ nothing() {
 	[ ! -s "$tmp/found" ]
 }
 
-# What comes through the document names it, what comes from a file of ours that.
+# A warning names one of the documents, or the file that kernel-doc has read for it.
 complaints() {
-	grep -F -A 1 -e "$page" -e hypervisor-events -f "$tmp/new" "$tmp/sphinx"
+	grep -F -A 1 -e hypervisor-tracing -e hypervisor-events -f "$tmp/new" "$tmp/sphinx"
 }
 
-# Functions of the header that the page does not describe.
+# Documents in trace/ that its index does not list.
+unlisted() {
+	for document in "$guide" "$security" "$design" "$events"; do
+		document=${document##*/}
+		grep -qx "   ${document%.rst}" "$tree/Documentation/trace/index.rst" ||
+			echo "${document%.rst}"
+	done
+}
+
+# Functions of the header that the design does not describe.
 undescribed() {
 	sed '/^ \*/d' "$tree/include/linux/ring_buffer_writer.h" |
 		grep -oE '\<(ring_buffer|rb)_[a-z_]+\(' | tr -d '(' | sort -u |
 		while read -r function; do
-			grep -q "id=\"c.$function\"" "$tmp/html/$page.html" || echo "$function()"
+			grep -q "id=\"c.$function\"" "$tmp/html/hypervisor-tracing-design.html" || echo "$function()"
 		done
 }
 
-# The terms that the page explains, a line each, without the directory.
+# The terms that the guide explains, a line each, without the directory.
 # shellcheck disable=SC2016 # literal text in RST
 terms() {
-	sed -n '/^``/p' "$doc" | tr ',' '\n' | sed -n 's/^ *``\(.*\/\)\{0,1\}\([a-z_]*\)``$/\2/p'
+	sed -n '/^``/p' "$guide" | tr ',' '\n' | sed -n 's/^ *``\(.*\/\)\{0,1\}\([a-z_]*\)``$/\2/p'
 }
 
 # Files of the instance that it does not explain.
@@ -123,10 +133,10 @@ unexplained_fields() {
 	done
 }
 
-# What the table gives as checks, as: script, a part of what it prints.
+# What the security tables give as checks, as: script, a part of what it prints.
 # shellcheck disable=SC2016 # literal text in RST
 checks() {
-	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_]*\.sh\)`` \([^(].*\)$/\2 \3/p' "$doc"
+	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_]*\.sh\)`` \([^(].*\)$/\2 \3/p' "$security"
 }
 
 unknown_checks() {
@@ -138,7 +148,7 @@ unknown_checks() {
 # Tests in C that the tables name, as: file, a part of it. Of KUnit's it is a case.
 # shellcheck disable=SC2016 # literal text in RST
 c_checks() {
-	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_/]*\.c\)`` \(.*\)$/\2 \3/p' "$doc"
+	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_/]*\.c\)`` \(.*\)$/\2 \3/p' "$security"
 }
 
 unknown_c_checks() {
@@ -152,6 +162,24 @@ unknown_c_checks() {
 		*) file=tools/testing/hyptrace/$file ;;
 		esac
 		grep -qsF -- "$check" "$tree/$file" || echo "no \"$check\" in $file"
+	done
+}
+
+# What the READMEs of the tests lack of the tests' own words.
+not_of_the_tests() {
+	"$TOOLS/docs.d/readmes" "$tmp/readmes"
+	for directory in selftests/hyp-trace hyptrace; do
+		diff "$tree/tools/testing/$directory/README.rst" \
+			"$tmp/readmes/tools/testing/$directory/README.rst"
+	done
+}
+
+# Tests whose purpose a README does not state: no line of text follows the name.
+pointless() {
+	for readme in "$selftests" "$tree/tools/testing/hyptrace"; do
+		awk '/^``[^`]*``$/ { if (name) print name; name = $0; next }
+			name && /^  [A-Za-z]/ { name = "" }
+			END { if (name) print name }' "$readme/README.rst"
 	done
 }
 
@@ -170,7 +198,7 @@ given() {
 
 not_in_the_table() {
 	given | while IFS= read -r row; do
-		grep -qxF -- "   * - $row" "$doc" || echo "$row"
+		grep -qxF -- "   * - $row" "$security" || echo "$row"
 	done
 }
 
@@ -178,7 +206,7 @@ not_in_the_table() {
 paths() {
 	grep -oE '(^|[^A-Za-z0-9_./])(arch|fs|include|kernel|patches|tools|Documentation)/[A-Za-z0-9_./-]*[A-Za-z0-9_]' "$1" |
 		sed 's/^[^A-Za-z]//'
-	grep -oE '[A-Za-z0-9_/]*[A-Za-z0-9_]+\.[ch]\>' "$1"
+	grep -oE '[A-Za-z0-9_./-]*[A-Za-z0-9_]+\.[ch]\>' "$1"
 }
 
 # Those that lead nowhere.
@@ -189,6 +217,8 @@ astray() {
 			[ -e "$kvm/hyp/$path" ] || [ -e "$kvm/hyp/include/$path" ] ||
 			[ -e "$tree/arch/arm64/include/$path" ] || [ -e "$tree/kernel/trace/$path" ] ||
 			[ -e "$tree/tools/testing/hyptrace/$path" ] ||
+			[ -e "$tree/Documentation/trace/$path" ] ||
+			[ -e "$tree/include/uapi/$path" ] ||
 			echo "$path"
 	done
 }
@@ -235,22 +265,33 @@ nobodys() {
 	done <"$tmp/new"
 }
 
+short() {
+	[ "$(wc -l <"$ROOT/README.md")" -le 150 ]
+}
+
 ok "Sphinx builds trace/" sphinx
-ok "it has nothing against our page and its kernel-doc" nothing complaints
+ok "it does not warn about our documents and their kernel-doc" nothing complaints
+ok "the index lists them" nothing unlisted
+ok "README.md has 150 lines at most" short
 ok "each function of ring_buffer_writer.h is described" nothing undescribed
 ok "each file is explained" nothing unexplained
 ok "the catalogue has events" [ "$(catalogue | wc -l)" -ge 20 ]
 ok "of each there is a line, and what the host learns" nothing untold
 ok "each of their fields is explained" nothing unexplained_fields
-ok "the table names checks" [ "$(checks | wc -l)" -ge 30 ]
+ok "the security tables name checks" [ "$(checks | wc -l)" -ge 23 ]
 ok "and those are in the kselftest" nothing unknown_checks
 ok "the tables name tests in C" [ "$(c_checks | wc -l)" -ge 20 ]
 ok "and those are there" nothing unknown_c_checks
 ok "there are hypercalls with arguments" [ "$(given | grep -c ', ')" -ge 7 ]
 ok "each is in the table of what EL2 is given" nothing not_in_the_table
-ok "paths in the page lead somewhere" nothing astray "$doc"
+ok "paths in the guide lead somewhere" nothing astray "$guide"
+ok "and in the security document" nothing astray "$security"
+ok "and in the design" nothing astray "$design"
 ok "and in that of the events" nothing astray "$events"
 ok "and in README.md" nothing astray "$ROOT/README.md"
+ok "the READMEs of the tests have the tests' own words" nothing not_of_the_tests
+ok "each test says what it is for" nothing pointless
+ok "the tests in them are many" [ "$(grep -c '\.sh``$' "$selftests/README.rst")" -ge 30 ]
 ok "kernel-doc -Wall has nothing against new files" nothing kernel_doc_of_new
 ok "patches add functions with kernel-doc" [ -n "$(added)" ]
 ok "kernel-doc -Wall has nothing against those" nothing kernel_doc_of_added

@@ -89,4 +89,5 @@ test_document() {
 "$TOOLS/tree" >&2
 "$TOOLS/selftest"
 test_document guide "$ROOT/Documentation/trace/hypervisor-tracing.rst"
+test_document readme "$ROOT/README.md"
 plan
