@@ -23,7 +23,7 @@
  * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever;
  * it covers all of struct rb_reader.
  *
- * Ordering, with arch/arm64/kvm/hyp/nvhe/trace_ring.c for the writer's half:
+ * Ordering, with kernel/trace/trace_ring.c for the writer's half:
  *
  * (A) page->commit is loaded with acquire before the events it covers.
  * (B) meta->tail is loaded with acquire before page->commit: when tail is not

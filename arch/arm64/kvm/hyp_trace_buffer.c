@@ -41,11 +41,11 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/trace_ring.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_mmu.h>
 
-#include "hyp/include/nvhe/trace_ring.h"
 #include "hyp_trace.h"
 
 #define HYP_TRACE_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -53,12 +53,9 @@
 /* Donated pages in one block, at the most: what the page allocator has, and a guard. */
 #define HYP_TRACE_MAX_BLOCK	((1U << MAX_PAGE_ORDER) - 1)
 
-/* Bytes of events a page has room for; the host's buffers are sized by it too. */
-#define HYP_TRACE_PAGE_DATA	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page))
-
 static unsigned long hyp_trace_size_to_pages(unsigned long size)
 {
-	unsigned long nr = DIV_ROUND_UP(size, HYP_TRACE_PAGE_DATA) + 1;
+	unsigned long nr = DIV_ROUND_UP(size, TRACE_RING_PAGE_DATA) + 1;
 
 	return max_t(unsigned long, nr, RB_WRITER_MIN_PAGES);
 }
@@ -454,7 +451,7 @@ static int hyp_trace_memory_unload(struct hyp_trace_memory *memory)
  */
 unsigned long hyp_trace_buffer_max_size(void)
 {
-	return (TRACE_RING_MAX_PAGES - 1) * HYP_TRACE_PAGE_DATA;
+	return (TRACE_RING_MAX_PAGES - 1) * TRACE_RING_PAGE_DATA;
 }
 
 /*

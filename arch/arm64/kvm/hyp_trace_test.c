@@ -2,12 +2,11 @@
 /*
  * KUnit: the ring that EL2 writes, read by the host's ring buffer
  *
- * Both are the real ones: the writer's source is included, and run here on
- * the kernel's own CPUs.
+ * Both are the real ones. The writer is kernel/trace/trace_ring.c, built a second time
+ * for the kernel.
  */
 #include <linux/slab.h>
 
-#include "hyp/nvhe/trace_ring.c"
 #include "hyp_trace_test.h"
 
 static int ring_test_swap(struct ring_buffer_writer *writer, int cpu)
@@ -118,30 +117,30 @@ static void ring_test_fill(struct ring_test *t, u32 *data, unsigned int size)
 		data[i] = t->written;
 }
 
-/* Each other event that may be is written as EL2 does: the short way, if that will do. */
-static bool ring_test_write_short(struct ring_test *t, unsigned int size, u64 ts)
+/* Every second event is written as EL2 does: on the fast path, if that is possible. */
+static bool ring_test_write_fast(struct ring_test *t, unsigned int size, u64 ts)
 {
 	struct trace_ring_event event;
 
 	if (t->written % 2 || !size || size % sizeof(u32) || size > RB_WRITER_MAX_SHORT)
 		return false;
-	if (!trace_ring_open(&t->ring, size, ts, &event))
+	if (!trace_ring_try_reserve(&t->ring, size, ts, &event))
 		return false;
 
 	ring_test_fill(t, event.data, size);
-	trace_ring_close(&t->ring, &event);
+	trace_ring_commit(&t->ring, &event);
 	return true;
 }
 
-static bool ring_test_write_long(struct ring_test *t, unsigned int size, u64 ts)
+static bool ring_test_write_slow(struct ring_test *t, unsigned int size, u64 ts)
 {
-	u32 *data = trace_ring_reserve(&t->ring, size, ts);
+	struct trace_ring_event event;
 
-	if (!data)
+	if (!trace_ring_reserve(&t->ring, size, ts, &event))
 		return false;
 
-	ring_test_fill(t, data, size);
-	trace_ring_commit(&t->ring);
+	ring_test_fill(t, event.data, size);
+	trace_ring_commit(&t->ring, &event);
 	return true;
 }
 
@@ -151,7 +150,7 @@ bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
 	u64 tail = t->ring.tail, ts = t->ts + delta;
 	u32 write = trace_ring_used(&t->ring);
 
-	if (!ring_test_write_short(t, size, ts) && !ring_test_write_long(t, size, ts))
+	if (!ring_test_write_fast(t, size, ts) && !ring_test_write_slow(t, size, ts))
 		return false;
 
 	t->ts = ts;
@@ -419,8 +418,8 @@ static void ring_test_dropped(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
 
-	KUNIT_EXPECT_TRUE(test, ring_test_write(t, TRACE_MAX_DATA, 1));
-	KUNIT_EXPECT_FALSE(test, ring_test_write(t, TRACE_MAX_DATA + 1, 1));
+	KUNIT_EXPECT_TRUE(test, ring_test_write(t, TRACE_RING_MAX_DATA, 1));
+	KUNIT_EXPECT_FALSE(test, ring_test_write(t, TRACE_RING_MAX_DATA + 1, 1));
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	ring_test_balance(test, t);
 	KUNIT_EXPECT_EQ(test, 1, ring_buffer_dropped_events_cpu(t->buffer, RING_TEST_CPU));

@@ -12,8 +12,7 @@
 #include <linux/ring_buffer_writer.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
-
-#include <nvhe/trace_ring.h>
+#include <linux/trace_ring.h>
 
 #define RING_TEST_CPU		0
 

@@ -35,6 +35,7 @@ observed() {
 named() {
 	grep -ohE '\(([A-Z])\)' "$ROOT"/arch/arm64/kvm/hyp/nvhe/*.c \
 		"$ROOT"/arch/arm64/kvm/hyp/include/nvhe/trace*.h \
+		"$ROOT"/include/linux/trace_ring.h "$ROOT"/kernel/trace/trace_ring.c \
 		"$ROOT"/kernel/trace/ring_buffer_reader*.c | tr -d '()' | sort -u
 }
 

@@ -109,7 +109,7 @@ static void test_too_big(void)
 	fixture_write(&f, 12, 0, 100);
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		CHECK(!trace_ring_reserve(&f.ring, sizes[i], 200 * EXTEND));
+		CHECK(!fixture_abandon(&f, sizes[i], 200 * EXTEND));
 	trace_ring_drop(&f.ring);
 
 	fixture_write(&f, 12, 1, 103);
@@ -122,17 +122,19 @@ static void test_too_big(void)
 
 static void test_memory(void)
 {
+	struct trace_ring_event event;
 	struct fixture f;
 	u32 size;
 	u8 *data;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
 	for (size = 0; size <= 200; size++) {
-		data = trace_ring_reserve(&f.ring, size, size * EXTEND);
+		CHECK(trace_ring_reserve(&f.ring, size, size * EXTEND, &event));
+		data = event.data;
 		CHECK((uintptr_t)data % 4 == 0);
 		CHECK(data >= f.ring.page->data);
 		CHECK(data + size <= (u8 *)f.ring.page + PAGE_SIZE);
-		trace_ring_commit(&f.ring);
+		trace_ring_commit(&f.ring, &event);
 	}
 	fixture_free(&f);
 }
@@ -237,11 +239,11 @@ static void test_abandoned(void)
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
 	reader_init(&reader, &f);
-	CHECK(trace_ring_reserve(&f.ring, 40, 9 * EXTEND));
+	CHECK(fixture_abandon(&f, 40, 9 * EXTEND));
 	expect_nothing(&reader);
 	fixture_write(&f, 4, 0, 100);
-	CHECK(trace_ring_reserve(&f.ring, 40, 9 * EXTEND));
-	CHECK(trace_ring_reserve(&f.ring, 80, 18 * EXTEND));
+	CHECK(fixture_abandon(&f, 40, 9 * EXTEND));
+	CHECK(fixture_abandon(&f, 80, 18 * EXTEND));
 	expect_counters(&f, (struct counters){ .entries = 1 });
 	expect_event(&reader, 4, 0, 100, 0);
 	expect_nothing(&reader);
@@ -264,7 +266,7 @@ static void test_abandoned_page(void)
 	reader_init(&reader, &f);
 	fixture_write_pages(&f, 0, 1);
 	for (i = 1; i < 9; i++)
-		CHECK(trace_ring_reserve(&f.ring, EVENT_MAX, i * EXTEND));
+		CHECK(fixture_abandon(&f, EVENT_MAX, i * EXTEND));
 	expect_counters(&f, (struct counters){ .entries = 1, .tail = 1 });
 	expect_pages(&reader, 0, 1, 0);
 	expect_nothing(&reader);
@@ -275,7 +277,7 @@ static void test_abandoned_page(void)
 	fixture_free(&f);
 }
 
-/* A large event on a fresh ring fits, whatever the time is. */
+/* A large event on a new ring fits, whatever the time is. */
 static void test_first_large(void)
 {
 	struct reader reader;
@@ -297,7 +299,7 @@ static bool refuses(struct fixture *f, u32 size, u64 time)
 	struct trace_ring_event event;
 
 	memcpy(before, f->ring.page, PAGE_SIZE);
-	if (trace_ring_open(&f->ring, size, time, &event))
+	if (trace_ring_try_reserve(&f->ring, size, time, &event))
 		return false;
 
 	CHECK(!memcmp(&ring, &f->ring, sizeof(ring)));
@@ -309,26 +311,26 @@ static bool takes(struct fixture *f, u32 size, u64 time)
 {
 	struct trace_ring_event event;
 
-	if (!trace_ring_open(&f->ring, size, time, &event))
+	if (!trace_ring_try_reserve(&f->ring, size, time, &event))
 		return false;
 
 	payload_fill(event.data, size, time);
-	trace_ring_close(&f->ring, &event);
+	trace_ring_commit(&f->ring, &event);
 	return true;
 }
 
-static void write_long_way(struct fixture *f, u32 size, u64 time)
+static void write_slow_path(struct fixture *f, u32 size, u64 time)
 {
-	void *data = trace_ring_reserve(&f->ring, size, time);
+	struct trace_ring_event event;
 
-	if (!CHECK(data))
+	if (!CHECK(trace_ring_reserve(&f->ring, size, time, &event)))
 		return;
-	payload_fill(data, size, time);
-	trace_ring_commit(&f->ring);
+	payload_fill(event.data, size, time);
+	trace_ring_commit(&f->ring, &event);
 }
 
 /* A page is begun the long way, and then filled to its end without it. */
-static void check_short_way(u32 size)
+static void check_fast_path(u32 size)
 {
 	struct reader reader;
 	struct fixture f;
@@ -337,7 +339,7 @@ static void check_short_way(u32 size)
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
 	reader_init(&reader, &f);
 	CHECK(refuses(&f, size, 0));
-	write_long_way(&f, size, 0);
+	write_slow_path(&f, size, 0);
 	for (; fixture_used(&f, 0) + page_event_size(size) <= PAGE_CAPACITY; events++)
 		if (!CHECK(takes(&f, size, events)))
 			break;
@@ -350,12 +352,12 @@ static void check_short_way(u32 size)
 	fixture_free(&f);
 }
 
-static void test_short_way(void)
+static void test_fast_path(void)
 {
 	u32 size;
 
 	for (size = 4; size <= RB_WRITER_MAX_SHORT; size += 4)
-		check_short_way(size);
+		check_fast_path(size);
 }
 
 static void test_short_time(void)
@@ -363,7 +365,7 @@ static void test_short_time(void)
 	struct fixture f;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	write_long_way(&f, 4, 1000);
+	write_slow_path(&f, 4, 1000);
 	CHECK(refuses(&f, 4, 999));
 	CHECK(refuses(&f, 4, 0));
 	CHECK(takes(&f, 4, 1000));
@@ -375,7 +377,7 @@ static void test_short_time(void)
 
 	trace_ring_reset(&f.ring);
 	CHECK(refuses(&f, 4, 1000 + 2 * (EXTEND - 1)));
-	write_long_way(&f, 4, 0);
+	write_slow_path(&f, 4, 0);
 	CHECK(refuses(&f, 4, 0));
 	CHECK(takes(&f, 4, 1000 + 2 * (EXTEND - 1)));
 	fixture_free(&f);
@@ -395,7 +397,7 @@ static const struct tap_test tests[] = {
 	{ "an event that is not committed never was", test_abandoned },
 	{ "nor does it leave an empty page behind", test_abandoned_page },
 	{ "the first event of a ring may fill a page", test_first_large },
-	{ "the short way fills a page, once there is an event, and no more", test_short_way },
+	{ "the short way fills a page, once there is an event, and no more", test_fast_path },
 	{ "it is for deltas of 27 bits, and no others", test_short_time },
 };
 

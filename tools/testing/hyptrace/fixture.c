@@ -143,8 +143,8 @@ u64 payload_number(const struct event *event)
 	return number;
 }
 
-/* Each other event that may be is written as EL2 does: the short way, if that will do. */
-static bool fixture_write_short(struct fixture *f, u32 size, u64 number, u64 time)
+/* Every second event is written as EL2 does: on the fast path, if that is possible. */
+static bool fixture_write_fast(struct fixture *f, u32 size, u64 number, u64 time)
 {
 	struct trace_ring_event event;
 
@@ -152,27 +152,38 @@ static bool fixture_write_short(struct fixture *f, u32 size, u64 number, u64 tim
 		return false;
 	if (size > EVENT_MAX || size > RB_WRITER_MAX_SHORT)
 		return false;
-	if (!trace_ring_open(&f->ring, size, time, &event))
+	if (!trace_ring_try_reserve(&f->ring, size, time, &event))
 		return false;
 
 	payload_fill(event.data, size, number);
-	trace_ring_close(&f->ring, &event);
+	trace_ring_commit(&f->ring, &event);
 	return true;
 }
 
 bool fixture_write(struct fixture *f, u32 size, u64 number, u64 time)
 {
-	void *data;
+	struct trace_ring_event event;
 
-	if (fixture_write_short(f, size, number, time))
+	if (fixture_write_fast(f, size, number, time))
 		return true;
 
-	data = trace_ring_reserve(&f->ring, size, time);
-	if (!data)
+	if (!trace_ring_reserve(&f->ring, size, time, &event))
 		return false;
 
-	payload_fill(data, size, number);
-	trace_ring_commit(&f->ring);
+	payload_fill(event.data, size, number);
+	trace_ring_commit(&f->ring, &event);
+	return true;
+}
+
+/* Reserve an event and do not commit it. */
+bool fixture_abandon(struct fixture *f, u32 size, u64 time)
+{
+	struct trace_ring_event event;
+
+	if (!trace_ring_reserve(&f->ring, size, time, &event))
+		return false;
+
+	payload_fill(event.data, size, -1);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #ifndef __HYPTRACE_FIXTURE_H
 #define __HYPTRACE_FIXTURE_H
 
-#include <nvhe/trace_ring.h>
+#include <linux/trace_ring.h>
 
 #include "page.h"
 
@@ -41,6 +41,7 @@ bool payload_matches(const struct event *event, u32 size, u64 number);
 u64 payload_number(const struct event *event);
 
 bool fixture_write(struct fixture *f, u32 size, u64 number, u64 time);
+bool fixture_abandon(struct fixture *f, u32 size, u64 time);
 void fixture_write_pages(struct fixture *f, u64 first, u64 nr);
 u64 fixture_used(const struct fixture *f, u32 id);
 u64 fixture_entries(const struct fixture *f);

@@ -48,11 +48,11 @@ static void reach(const struct state *state, struct fixture *f, struct reader *r
 	fixture_init(f, PAGES);
 	reader_init(reader, f);
 	fixture_write_pages(f, 0, state->events);
-	CHECK(!trace_ring_reserve(&f->ring, PAGE_SIZE, 0));
+	CHECK(!fixture_abandon(f, PAGE_SIZE, 0));
 	if (state->reads)
 		expect_pages(reader, lost, state->reads, lost);
 	if (state->abandon)
-		CHECK(trace_ring_reserve(&f->ring, EVENT_MAX, 1000));
+		CHECK(fixture_abandon(f, EVENT_MAX, 1000));
 }
 
 static void reset(struct fixture *f, struct reader *reader, u32 times)

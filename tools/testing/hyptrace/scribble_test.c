@@ -54,7 +54,7 @@ static void step(struct fixture *f, u32 op, u32 size, u64 time)
 	if (op < 6)
 		fixture_write(f, size, 0, time);
 	else if (op < 7)
-		trace_ring_reserve(&f->ring, size, time);
+		fixture_abandon(f, size, time);
 	else if (op < 9)
 		trace_ring_swap_reader(&f->ring);
 	else if (time % 8 == 0)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <asm/barrier.h>
+#include <asm/cmpxchg.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include <hcalls.h>

@@ -7,7 +7,7 @@
  *
  *	the short one	 for an event that has no filter and a record of common
  *			 size, which comes in registers; on a CPU whose copy of the
- *			 configuration is the latest; if trace_ring_open() finds it
+ *			 configuration is the latest; if trace_ring_try_reserve() finds it
  *			 simple. No call, no stack
  *	the long one	 for all else
  *
@@ -20,24 +20,19 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
-/* A record goes to the ring: at once, if it has room there and is of common size. */
+/* Write a record to the ring, on its fast path if possible. */
 static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
 {
 	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
+	bool is_short = size <= RB_WRITER_MAX_SHORT;
 	struct trace_ring_event event;
-	void *entry;
 
-	if (size <= RB_WRITER_MAX_SHORT && trace_ring_open(&cpu->ring, size, ts, &event)) {
-		memcpy(event.data, record, size);
-		return trace_ring_close(&cpu->ring, &event);
-	}
-
-	entry = trace_ring_reserve(&cpu->ring, size, ts);
-	if (!entry)
+	if (!(is_short && trace_ring_try_reserve(&cpu->ring, size, ts, &event)) &&
+	    !trace_ring_reserve(&cpu->ring, size, ts, &event))
 		return;
 
-	memcpy(entry, record, size);
-	trace_ring_commit(&cpu->ring);
+	memcpy(event.data, record, size);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 /**
@@ -83,7 +78,7 @@ static __always_inline bool hyp_event_open(struct hyp_trace_cpu *cpu, unsigned l
 
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
 		return false;
-	if (!trace_ring_open(&cpu->ring, sizeof(*header) + size,
+	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
 			     hyp_clock_ns(&cpu->clock, hyp_clock_count()), event))
 		return false;
 
@@ -126,7 +121,7 @@ void hyp_event_write_4(unsigned long nr, u64 a)
 		return hyp_event_write_4_long(nr, a);
 
 	*(u32 *)event.data = a;
-	trace_ring_close(&cpu->ring, &event);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 static noinline void hyp_event_write_8_long(unsigned long nr, u64 a)
@@ -143,7 +138,7 @@ void hyp_event_write_8(unsigned long nr, u64 a)
 		return hyp_event_write_8_long(nr, a);
 
 	put_unaligned(a, (u64 *)event.data);
-	trace_ring_close(&cpu->ring, &event);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 static noinline void hyp_event_write_16_long(unsigned long nr, u64 a, u64 b)
@@ -161,7 +156,7 @@ void hyp_event_write_16(unsigned long nr, u64 a, u64 b)
 
 	put_unaligned(a, (u64 *)event.data);
 	put_unaligned(b, (u64 *)event.data + 1);
-	trace_ring_close(&cpu->ring, &event);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 static noinline void hyp_event_write_24_long(unsigned long nr, u64 a, u64 b, u64 c)
@@ -180,7 +175,7 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
 	put_unaligned(a, (u64 *)event.data);
 	put_unaligned(b, (u64 *)event.data + 1);
 	put_unaligned(c, (u64 *)event.data + 2);
-	trace_ring_close(&cpu->ring, &event);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 /**

@@ -71,6 +71,7 @@
 #include <linux/errno.h>
 #include <linux/nospec.h>
 #include <linux/string.h>
+#include <linux/trace_ring.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hyp.h>
@@ -81,7 +82,6 @@
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
-#include <nvhe/trace_ring.h>
 
 DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 atomic64_t hyp_trace_config;

@@ -20,6 +20,7 @@
 
 #include <linux/atomic.h>
 #include <linux/percpu.h>
+#include <linux/trace_ring.h>
 
 #include <asm/kvm_hyp.h>
 #include <asm/kvm_hypevents_defs.h>
@@ -27,7 +28,6 @@
 #include <nvhe/clock.h>
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
-#include <nvhe/trace_ring.h>
 
 enum hyp_trace_state {
 	HYP_TRACE_NONE,

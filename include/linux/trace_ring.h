@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One CPU's ring of trace pages: see trace_ring.c.
+ * The writer of a ring of trace pages: see kernel/trace/trace_ring.c.
  */
-#ifndef __ARM64_KVM_HYP_NVHE_TRACE_RING_H
-#define __ARM64_KVM_HYP_NVHE_TRACE_RING_H
+#ifndef _LINUX_TRACE_RING_H
+#define _LINUX_TRACE_RING_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/ring_buffer_writer.h>
 
-#include <asm/barrier.h>
 #include <asm/page.h>
 
-/* How often a swap looks again when the writer overwrote what it was after. */
+/* How often a swap tries, if the writer overwrites the page meanwhile */
 #define TRACE_RING_SWAP_TRIES	8
 
 /**
  * struct trace_ring_entry - slot number i, and page number i
- * @slot:	which page is in the slot, and for which position: TRACE_SLOT()
+ * @slot:	id of the page in the slot, and the position it is for: TRACE_SLOT()
  * @page:	the page with this id
- * @nr_events:	how many events that page held when the writer left it
- * @nr_bytes:	how many bytes they took
+ * @nr_events:	events on that page when the writer left it
+ * @nr_bytes:	bytes of those events
  */
 struct trace_ring_entry {
 	u64				slot;
@@ -28,52 +28,53 @@ struct trace_ring_entry {
 	u32				nr_bytes;
 };
 
-/* The entries of a ring fill leaf pages, named by one directory page. */
+/* The entries of a ring are in leaf pages. One directory page has their addresses. */
 #define TRACE_RING_LEAF_ENTRIES	(PAGE_SIZE / sizeof(struct trace_ring_entry))
 #define TRACE_RING_DIR_ENTRIES	(PAGE_SIZE / sizeof(struct trace_ring_entry *))
 #define TRACE_RING_MAX_PAGES	(TRACE_RING_DIR_ENTRIES * TRACE_RING_LEAF_ENTRIES)
 #define TRACE_RING_LEAVES(nr)	(((nr) + TRACE_RING_LEAF_ENTRIES - 1) / \
 				 TRACE_RING_LEAF_ENTRIES)
 
-/* Bytes of events a page has room for */
-#define TRACE_PAGE_SIZE		(PAGE_SIZE - sizeof(struct ring_buffer_writer_page))
+/* Bytes of events that fit on a page */
+#define TRACE_RING_PAGE_DATA	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page))
+
+/* Bytes of data in the largest event, which has two words of header */
+#define TRACE_RING_MAX_DATA	(TRACE_RING_PAGE_DATA - 2 * sizeof(u32))
 
 /*
- * In place of the bytes that are written, on a page without any: no event has room
- * there, so that trace_ring_open() need not ask whether it writes the first one.
+ * The number of bytes written, for an empty page. No event has room there, so that
+ * trace_ring_try_reserve() need not check whether it writes the first event of a page.
  */
-#define TRACE_RING_FRESH	PAGE_SIZE
+#define TRACE_RING_EMPTY	PAGE_SIZE
 
 /**
  * struct trace_ring - the ring of one CPU
  * @page:	the page being written
- * @meta:	the meta page, never read
- * @time_stamp:	of the last event, ns
+ * @meta:	the meta page, which the writer never loads from
+ * @time_stamp:	time of the last event, ns
  * @entries:	events written
- * @write:	bytes of @page that are written, or TRACE_RING_FRESH
- * @end:	bytes of it that will be, once the event of trace_ring_reserve() is committed
- * @open_stamp:	of that event, ns
+ * @write:	bytes of @page that are written, or TRACE_RING_EMPTY
  * @page_entries: @entries when @page was begun
  * @page_id:	id of @page
  * @tail_slot:	@tail % @nr_slots
  * @tail:	position of @page
- * @dropped:	events refused
+ * @dropped:	events that did not fit on a page
  * @overrun:	events overwritten before they were read
  * @bytes:	bytes of events on the pages that the writer has left
  * @overrun_bytes: bytes of those overwritten before they were read
- * @base:	events at positions before this one are forgotten
+ * @base:	events at positions before this one are cleared
  * @head:	position after the reader's page
  * @reader_id:	id of the reader's page
  * @reader_overrun: @overrun at the last swap
  * @dir:	leaf pages of entries
- * @nr_leaves:	how many are there
- * @nr_pages:	pages that are there
- * @max_pages:	pages there will be
- * @nr_slots:	@max_pages but one
+ * @nr_leaves:	leaf pages added
+ * @nr_pages:	pages added
+ * @max_pages:	pages that the ring will have
+ * @nr_slots:	@max_pages - 1
  *
- * From @page to @base the writer's alone, but for @tail and @overrun, which
- * the reader loads; from @head on the reader's alone. @meta and the rest are constant
- * once trace_ring_start() has run. What each event needs comes first.
+ * @page to @base belong to the writer; the reader loads @tail and @overrun of them.
+ * @head to @reader_overrun belong to the reader. @meta, and @dir to @nr_slots, are
+ * constant after trace_ring_start(). What each event needs comes first.
  */
 struct trace_ring {
 	struct ring_buffer_writer_page	*page;
@@ -82,8 +83,6 @@ struct trace_ring {
 	u64				entries;
 	unsigned long			write;
 
-	unsigned long			end;
-	u64				open_stamp;
 	u64				page_entries;
 	u32				page_id;
 	u32				tail_slot;
@@ -106,12 +105,12 @@ struct trace_ring {
 };
 
 /**
- * struct trace_ring_event - an event between trace_ring_open() and trace_ring_close()
+ * struct trace_ring_event - an event that is reserved and not yet committed
  * @data:	where to write the data, aligned to 4 bytes
- * @page:	the page it is on
- * @end:	bytes of that which are written, once the event is
- * @ts:		its time, ns
- * @entries:	events written, once this one is
+ * @page:	the page of the event
+ * @end:	bytes of @page that are written when the event is committed
+ * @ts:		time of the event, ns
+ * @entries:	events written when it is committed
  */
 struct trace_ring_event {
 	void				*data;
@@ -129,34 +128,35 @@ struct ring_buffer_writer_page *trace_ring_pop_page(struct trace_ring *ring);
 struct trace_ring_entry *trace_ring_pop_leaf(struct trace_ring *ring);
 int trace_ring_start(struct trace_ring *ring);
 
-void *trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts);
-void trace_ring_commit(struct trace_ring *ring);
+bool trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
+			struct trace_ring_event *event);
 void trace_ring_drop(struct trace_ring *ring);
 
 int trace_ring_swap_reader(struct trace_ring *ring);
 void trace_ring_reset(struct trace_ring *ring);
 
-/* Bytes of the page being written that are */
+/* Bytes of the current page that are written */
 static inline unsigned long trace_ring_used(const struct trace_ring *ring)
 {
-	return ring->write == TRACE_RING_FRESH ? 0 : ring->write;
+	return ring->write == TRACE_RING_EMPTY ? 0 : ring->write;
 }
 
 /**
- * trace_ring_open - begin an event, if that is simple
+ * trace_ring_try_reserve - begin an event: the fast path
  * @ring:	the ring
- * @size:	bytes of data, a multiple of 4 up to RB_WRITER_MAX_SHORT, and not 0
- * @ts:		its time, ns
- * @event:	for trace_ring_close()
+ * @size:	bytes of data, a multiple of 4 from 4 to RB_WRITER_MAX_SHORT
+ * @ts:		time of the event, ns
+ * @event:	for trace_ring_commit()
  *
- * It is not simple when the event is the first of a page or of long ago, or time went
- * backwards: trace_ring_reserve() copes with that.
+ * It fails if the event is the first of a page, if time went backwards, or if the last
+ * event is too long ago. The caller then calls trace_ring_reserve().
  *
- * Context: as trace_ring_reserve().
- * Return: whether it was; else nothing has changed.
+ * Context: on the ring's CPU, as trace_ring_reserve().
+ * Return: true; or false, and nothing has changed.
  */
-static __always_inline bool trace_ring_open(struct trace_ring *ring, unsigned int size, u64 ts,
-					    struct trace_ring_event *event)
+static __always_inline bool
+trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
+		       struct trace_ring_event *event)
 {
 	struct ring_buffer_writer_page *page = ring->page;
 	u64 delta = ts - ring->time_stamp, entries = ring->entries;
@@ -166,10 +166,10 @@ static __always_inline bool trace_ring_open(struct trace_ring *ring, unsigned in
 
 	if (unlikely(delta >> RB_WRITER_TS_SHIFT))
 		return false;
-	if (unlikely(write > TRACE_PAGE_SIZE - sizeof(*header) - size))
+	if (unlikely(write > TRACE_RING_PAGE_DATA - sizeof(*header) - size))
 		return false;
 
-	/* Or the compiler adds up what the instructions' offsets do as well. */
+	/* Keep the compiler from adding the offsets that load and store instructions have. */
 	OPTIMIZER_HIDE_VAR(at);
 	header = at + offsetof(struct ring_buffer_writer_page, data);
 	*header = rb_writer_header(size / sizeof(u32), delta);
@@ -183,14 +183,14 @@ static __always_inline bool trace_ring_open(struct trace_ring *ring, unsigned in
 }
 
 /**
- * trace_ring_close - end an event: from now on the reader sees it
+ * trace_ring_commit - end an event, and publish it
  * @ring:	the ring
- * @event:	from trace_ring_open()
+ * @event:	from trace_ring_try_reserve() or trace_ring_reserve()
  *
  * Context: on the ring's CPU.
  */
-static __always_inline void trace_ring_close(struct trace_ring *ring,
-					     const struct trace_ring_event *event)
+static __always_inline void trace_ring_commit(struct trace_ring *ring,
+					      const struct trace_ring_event *event)
 {
 	ring->time_stamp = event->ts;
 	ring->entries = event->entries;
@@ -199,4 +199,4 @@ static __always_inline void trace_ring_close(struct trace_ring *ring,
 	smp_store_release(&event->page->commit, event->end);	/* (A) */
 }
 
-#endif /* __ARM64_KVM_HYP_NVHE_TRACE_RING_H */
+#endif /* _LINUX_TRACE_RING_H */

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring of trace pages: one writer, which nothing interrupts, and one reader.
+ * The writer of a ring of trace pages
  *
- * This file knows nothing of the hypervisor: EL2 runs it, KUnit and the tests
- * in user space compile it as it is.
+ * A remote writes its events into such a ring, and the kernel reads them from there
+ * (ring_buffer_reader.c). A ring has one writer, which nothing interrupts, and one
+ * consuming reader. This file does not depend on what the remote is: arm64's nVHE
+ * hypervisor, KUnit and the tests in user space compile it as it is.
  *
  * Structure
  * ---------
  *
- * A ring of n slots holds n pages; one page more is the reader's. Positions
- * count the pages that the writer has begun; position p lives in slot p % n.
- * A slot is one word that names the page in it and the position that page is
- * for, so that a single compare-and-exchange moves both:
+ * A ring of n slots holds n pages, and the reader has one page more. Positions
+ * count the pages that the writer has begun. Position p uses slot p % n. A slot is
+ * one word with the id of its page and the position that the page is for, so that
+ * a single compare-and-exchange updates both:
  *
  *	positions    tail-3   tail-2   tail-1    tail           reader's page
  *	            +--------+--------+--------+--------+        +--------+
@@ -21,36 +23,37 @@
  *
  * States of the slot of position p:
  *
- *	free	 holds p, and tail < p: the writer may have the page
+ *	free	 holds p, and tail < p: the writer may use the page
  *	written	 holds p, and tail == p
  *	unread	 holds p, and tail > p
  *
- * The writer that leaves the page at tail looks at the slot of tail + 1:
+ * When the page at tail is full, the writer loads the slot of tail + 1:
  *
- *	free	 it takes the page; nobody else wants it
- *	unread	 it still holds tail + 1 - n, the oldest page: the writer
+ *	free	 The writer uses the page. The reader does not touch the slot.
+ *	unread	 The slot still holds tail + 1 - n, the oldest page. The writer
  *		 exchanges that for tail + 1 and counts the page's events as
- *		 overrun. If the exchange fails the reader was first, and has
- *		 left its own page there: free
+ *		 overrun. If the exchange fails, the reader has swapped that slot
+ *		 before, and the page in it is free.
  *
- * The reader exchanges the oldest slot, (p, id), for (p + n, its own page):
- * free, one lap on. It may do so while the writer is on that very page; the
- * writer then goes on there, and leaves it for position p + 1 as ever. Only
- * the writer overwriting p can make that exchange fail; the reader then looks
- * again, TRACE_RING_SWAP_TRIES times at most.
+ * The reader exchanges the oldest slot, (p, id), for (p + n, its own page), which
+ * is free for the next lap. It may do so while the writer is on that page. The
+ * writer then stays there until the page is full, and goes to position p + 1 as
+ * usual. The exchange fails only if the writer overwrites p. The reader then
+ * retries, up to TRACE_RING_SWAP_TRIES times.
  *
- * Forgetting all events costs no loop either: a reset sets a position, base,
- * before which every slot counts as free.
+ * A reset takes no loop: it sets a position, base, and slots of earlier positions
+ * count as free.
  *
  * Ownership
  * ---------
  *
- * trace_ring_open(), _close(), _reserve(), _commit() and _drop() run on the ring's CPU and are
- * not interrupted. trace_ring_swap_reader() runs anywhere under the caller's
- * lock. The other functions run when neither can: the caller sees to it. The
- * entries and the ring itself are memory that only the writer's side can
- * write; the meta page and the pages may be scribbled over at any time by
- * whom they are shared with, so nothing is ever read back from them.
+ * trace_ring_try_reserve(), _reserve(), _commit() and _drop() run on the ring's CPU
+ * and are not interrupted. trace_ring_swap_reader() runs on any CPU under the
+ * caller's lock. The caller calls the other functions only when neither can run.
+ *
+ * Only the writer's side can write to struct trace_ring and to the entries. The meta
+ * page and the pages of events are shared, and the reader's side may corrupt them at
+ * any time. So the writer never loads from them.
  *
  * Ordering
  * --------
@@ -80,23 +83,20 @@
  * know nothing, so that an event need not touch them. What is on it, who reads it
  * sees by its commit.
  */
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
-
-#include <asm/barrier.h>
-#include <asm/cmpxchg.h>
-
-#include <nvhe/trace_ring.h>
+#include <linux/trace_ring.h>
 
 #define TRACE_SLOT(pos, id)	((u64)(u32)(pos) << 32 | (u32)(id))
 #define TRACE_SLOT_POS(slot)	((u32)((slot) >> 32))
 #define TRACE_SLOT_ID(slot)	((u32)(slot))
 
 #define TRACE_ALIGN(size)	(((size) + 3U) & ~3U)
-#define TRACE_MAX_DATA		(TRACE_PAGE_SIZE - 2 * sizeof(u32))
-/* What a time extend can hold; past it, a new page is the way to tell time. */
+/* The longest delta of a time extend. After a longer one the event begins a new page. */
 #define TRACE_MAX_DELTA		((1ULL << (RB_WRITER_TS_SHIFT + 32)) - 1)
 
 static struct trace_ring_entry *trace_ring_entry(struct trace_ring *ring, u32 i)
@@ -108,10 +108,10 @@ static struct trace_ring_entry *trace_ring_entry(struct trace_ring *ring, u32 i)
  * trace_ring_init - begin to set up a ring
  * @ring:	the ring
  * @meta:	its meta page, zeroed
- * @dir:	a page to name the leaf pages in
- * @max_pages:	pages it will have, the reader's included
+ * @dir:	a page for the addresses of the leaf pages
+ * @max_pages:	pages that the ring will have, with the reader's
  *
- * Return: 0, or -EINVAL for a number of pages out of range.
+ * Return: 0, or -EINVAL if @max_pages is out of range.
  */
 int trace_ring_init(struct trace_ring *ring, struct ring_buffer_writer_meta *meta,
 		    struct trace_ring_entry **dir, unsigned long max_pages)
@@ -128,13 +128,14 @@ int trace_ring_init(struct trace_ring *ring, struct ring_buffer_writer_meta *met
 
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_ring_init);
 
 /**
- * trace_ring_add_leaf - give a ring a page for TRACE_RING_LEAF_ENTRIES entries
+ * trace_ring_add_leaf - add a page for TRACE_RING_LEAF_ENTRIES entries
  * @ring:	the ring
  * @leaf:	the page
  *
- * Return: 0, or -ENOSPC when the ring needs no more of them.
+ * Return: 0, or -ENOSPC if the ring has all its leaf pages.
  */
 int trace_ring_add_leaf(struct trace_ring *ring, struct trace_ring_entry *leaf)
 {
@@ -144,13 +145,15 @@ int trace_ring_add_leaf(struct trace_ring *ring, struct trace_ring_entry *leaf)
 	ring->dir[ring->nr_leaves++] = leaf;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_ring_add_leaf);
 
 /**
- * trace_ring_add_page - give a ring its next page
+ * trace_ring_add_page - add the next page of events
  * @ring:	the ring
  * @page:	the page; its id is the number of pages added before
  *
- * Return: 0, or -ENOSPC when the ring has them all or its leaf is missing.
+ * Return: 0, or -ENOSPC if the ring has all its pages, or the leaf page for this one
+ * is missing.
  */
 int trace_ring_add_page(struct trace_ring *ring, struct ring_buffer_writer_page *page)
 {
@@ -166,12 +169,13 @@ int trace_ring_add_page(struct trace_ring *ring, struct ring_buffer_writer_page 
 	ring->nr_pages++;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_ring_add_page);
 
 /**
- * trace_ring_pop_page - take back the page that was added last
- * @ring:	the ring, which can't be used any more
+ * trace_ring_pop_page - remove the page that was added last
+ * @ring:	the ring, which is not written or read any more
  *
- * Return: the page, or NULL when there is none left.
+ * Return: the page, or NULL if none is left.
  */
 struct ring_buffer_writer_page *trace_ring_pop_page(struct trace_ring *ring)
 {
@@ -180,12 +184,13 @@ struct ring_buffer_writer_page *trace_ring_pop_page(struct trace_ring *ring)
 
 	return trace_ring_entry(ring, --ring->nr_pages)->page;
 }
+EXPORT_SYMBOL_GPL(trace_ring_pop_page);
 
 /**
- * trace_ring_pop_leaf - take back the leaf that was added last
- * @ring:	the ring, without pages
+ * trace_ring_pop_leaf - remove the leaf page that was added last
+ * @ring:	the ring, without pages of events
  *
- * Return: the leaf, or NULL when there is none left or pages still need it.
+ * Return: the leaf page, or NULL if none is left or the ring still has pages.
  */
 struct trace_ring_entry *trace_ring_pop_leaf(struct trace_ring *ring)
 {
@@ -194,6 +199,7 @@ struct trace_ring_entry *trace_ring_pop_leaf(struct trace_ring *ring)
 
 	return ring->dir[--ring->nr_leaves];
 }
+EXPORT_SYMBOL_GPL(trace_ring_pop_leaf);
 
 static void trace_ring_fill_meta(struct trace_ring *ring)
 {
@@ -207,12 +213,12 @@ static void trace_ring_fill_meta(struct trace_ring *ring)
 }
 
 /**
- * trace_ring_start - make a ring ready that has all its pages
+ * trace_ring_start - finish the setup of a ring that has all its pages
  * @ring:	the ring
  *
- * The writer is on page 0, the last page is the reader's.
+ * The writer begins on page 0. The last page is the reader's.
  *
- * Return: 0, or -EINVAL when pages are missing.
+ * Return: 0, or -EINVAL if pages are missing.
  */
 int trace_ring_start(struct trace_ring *ring)
 {
@@ -220,19 +226,19 @@ int trace_ring_start(struct trace_ring *ring)
 		return -EINVAL;
 
 	ring->reader_id = ring->nr_slots;
-	ring->write = TRACE_RING_FRESH;
+	ring->write = TRACE_RING_EMPTY;
 	ring->page = trace_ring_entry(ring, 0)->page;
 	WRITE_ONCE(ring->page->commit, 0);
 	trace_ring_fill_meta(ring);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_ring_start);
 
 /*
- * Take the page at @pos, the writer's next; see the states above. The slot
- * holds @pos (free), or @pos - nr_slots (free if that is before base, else
- * unread).
+ * Use the slot of @pos, the writer's next position; see the states above. The slot
+ * holds @pos (free), or @pos - nr_slots (free if that is before base, else unread).
  */
-static u32 trace_ring_take_slot(struct trace_ring *ring, u32 slot, u64 pos)
+static u32 trace_ring_claim_slot(struct trace_ring *ring, u32 slot, u64 pos)
 {
 	struct trace_ring_entry *entry = trace_ring_entry(ring, slot);
 	u64 old = smp_load_acquire(&entry->slot);	/* (D) */
@@ -246,7 +252,7 @@ static u32 trace_ring_take_slot(struct trace_ring *ring, u32 slot, u64 pos)
 		return id;
 	}
 
-	/* If it fails the reader has been there, and does not come again. */
+	/* If this fails, the reader has swapped the slot. It does so once a lap. */
 	if (!try_cmpxchg(&entry->slot, &old, TRACE_SLOT(pos, id)))
 		return TRACE_SLOT_ID(smp_load_acquire(&entry->slot));	/* (D) */
 
@@ -258,8 +264,8 @@ static u32 trace_ring_take_slot(struct trace_ring *ring, u32 slot, u64 pos)
 	return id;
 }
 
-/* The page at tail is done: note what it holds. */
-static void trace_ring_leave_page(struct trace_ring *ring)
+/* The page at tail is full: note how much it holds. */
+static void trace_ring_finish_page(struct trace_ring *ring)
 {
 	struct trace_ring_entry *entry = trace_ring_entry(ring, ring->page_id);
 
@@ -278,10 +284,10 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	WRITE_ONCE(ring->meta->next, pos);
 	smp_wmb();					/* (G) */
 
-	trace_ring_leave_page(ring);
-	ring->page_id = trace_ring_take_slot(ring, slot, pos);
+	trace_ring_finish_page(ring);
+	ring->page_id = trace_ring_claim_slot(ring, slot, pos);
 	ring->page = trace_ring_entry(ring, ring->page_id)->page;
-	ring->write = TRACE_RING_FRESH;
+	ring->write = TRACE_RING_EMPTY;
 	ring->page_entries = ring->entries;
 	ring->tail_slot = slot;
 	WRITE_ONCE(ring->page->commit, 0);
@@ -290,47 +296,63 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	smp_store_release(&ring->meta->tail, pos);	/* (B) */
 }
 
-static u32 *trace_ring_put(struct trace_ring *ring, u32 word)
+static u32 *trace_ring_put(struct trace_ring_event *event, u32 word)
 {
-	u32 *p = (u32 *)&ring->page->data[ring->end];
+	u32 *p = (u32 *)&event->page->data[event->end];
 
 	*p = word;
-	ring->end += sizeof(word);
+	event->end += sizeof(word);
 	return p + 1;
 }
 
-/* Is there room for @need bytes, and a time extend if @delta takes one? */
+/* Is there room for @need bytes, and for a time extend if @delta takes one? */
 static bool trace_ring_fits(struct trace_ring *ring, u32 need, u64 delta)
 {
 	if (delta > RB_WRITER_TS_MASK)
 		need += 2 * sizeof(u32);
 
-	return trace_ring_used(ring) + need <= TRACE_PAGE_SIZE && delta <= TRACE_MAX_DELTA;
+	return trace_ring_used(ring) + need <= TRACE_RING_PAGE_DATA && delta <= TRACE_MAX_DELTA;
+}
+
+/* Begin @event on the current page. */
+static void trace_ring_init_event(struct trace_ring *ring, u64 ts, struct trace_ring_event *event)
+{
+	*event = (struct trace_ring_event) {
+		.page	= ring->page,
+		.end	= trace_ring_used(ring),
+		.ts	= ts,
+		.entries = ring->entries + 1,
+	};
+	if (!event->end)
+		WRITE_ONCE(ring->page->time_stamp, ts);
 }
 
 /**
- * trace_ring_reserve - begin an event
+ * trace_ring_reserve - begin an event: the slow path
  * @ring:	the ring
  * @size:	bytes of data
- * @ts:		its time, ns; taken for that of the event before if it is
- *		earlier, since time in a ring never goes backwards
+ * @ts:		time of the event, ns. If it is earlier than the last event's, the
+ *		event gets that one's: time in a ring never goes backwards
+ * @event:	for trace_ring_commit()
  *
- * Context: on the ring's CPU. One event is open at a time; an event that is
- * begun and not committed is as if it had never been.
- * Return: where to write the data, aligned to 4 bytes; NULL when @size does
- * not fit on a page, and the event is counted as dropped.
+ * One event at a time is reserved. An event that is reserved and not committed leaves
+ * no trace.
+ *
+ * Context: on the ring's CPU.
+ * Return: true, with @event->data aligned to 4 bytes; false if @size does not fit on a
+ * page, and the event is counted as dropped.
  */
-void *trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts)
+bool trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
+			struct trace_ring_event *event)
 {
 	u32 words = TRACE_ALIGN(size) / sizeof(u32) + !size;
 	u32 length = words * sizeof(u32);
 	bool is_long = length > RB_WRITER_MAX_SHORT;
 	u64 delta;
-	u32 *data;
 
-	if (size > TRACE_MAX_DATA) {
+	if (size > TRACE_RING_MAX_DATA) {
 		trace_ring_drop(ring);
-		return NULL;
+		return false;
 	}
 
 	ts = max(ts, ring->time_stamp);
@@ -340,45 +362,25 @@ void *trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts)
 		trace_ring_next_page(ring);
 		delta = 0;
 	}
-	ring->end = trace_ring_used(ring);
-	if (!ring->end)
-		WRITE_ONCE(ring->page->time_stamp, ts);
 
-	ring->open_stamp = ts;
+	trace_ring_init_event(ring, ts, event);
 	if (delta > RB_WRITER_TS_MASK) {
-		trace_ring_put(ring, rb_writer_header(RB_WRITER_TIME_EXTEND,
-						      delta & RB_WRITER_TS_MASK));
-		trace_ring_put(ring, delta >> RB_WRITER_TS_SHIFT);
+		trace_ring_put(event, rb_writer_header(RB_WRITER_TIME_EXTEND,
+						       delta & RB_WRITER_TS_MASK));
+		trace_ring_put(event, delta >> RB_WRITER_TS_SHIFT);
 		delta = 0;
 	}
-	data = trace_ring_put(ring, rb_writer_header(is_long ? 0 : words, delta));
+	event->data = trace_ring_put(event, rb_writer_header(is_long ? 0 : words, delta));
 	if (is_long)
-		data = trace_ring_put(ring, length + sizeof(u32));
-	ring->end += length;
+		event->data = trace_ring_put(event, length + sizeof(u32));
+	event->end += length;
 
-	return data;
+	return true;
 }
+EXPORT_SYMBOL_GPL(trace_ring_reserve);
 
 /**
- * trace_ring_commit - end an event: from now on the reader sees it
- * @ring:	the ring
- *
- * Context: on the ring's CPU, after trace_ring_reserve() has given memory.
- */
-void trace_ring_commit(struct trace_ring *ring)
-{
-	const struct trace_ring_event event = {
-		.page	= ring->page,
-		.end	= ring->end,
-		.ts	= ring->open_stamp,
-		.entries = ring->entries + 1,
-	};
-
-	trace_ring_close(ring, &event);
-}
-
-/**
- * trace_ring_drop - count an event that can't be written
+ * trace_ring_drop - count an event as dropped
  * @ring:	the ring
  *
  * Context: on the ring's CPU.
@@ -388,8 +390,9 @@ void trace_ring_drop(struct trace_ring *ring)
 	ring->dropped++;
 	WRITE_ONCE(ring->meta->dropped, ring->dropped);
 }
+EXPORT_SYMBOL_GPL(trace_ring_drop);
 
-/* The oldest position that can still be read, by the tail given. */
+/* The oldest position that can be read while the writer is at @tail. */
 static u64 trace_ring_oldest(struct trace_ring *ring, u64 tail)
 {
 	u64 oldest = tail >= ring->nr_slots ? tail - ring->nr_slots + 1 : 0;
@@ -397,7 +400,7 @@ static u64 trace_ring_oldest(struct trace_ring *ring, u64 tail)
 	return max3(oldest, ring->head, ring->base);
 }
 
-/* @is_complete: by (B) what the writer noted of the page is final, too. */
+/* @is_complete: by (B) the entry of the page is final. */
 static void trace_ring_set_reader(struct trace_ring *ring, u64 pos, u32 id, u64 overrun,
 				  bool is_complete)
 {
@@ -419,10 +422,9 @@ static void trace_ring_set_reader(struct trace_ring *ring, u64 pos, u32 id, u64 
  *
  * The reader has read all of its page, and the writer is not on it.
  *
- * Context: anywhere, serialised by the caller.
- * Return: the id of the reader's new page; -ENODATA when the writer has begun
- * none since the one the reader has; -EAGAIN when the writer overwrote each
- * page that was tried.
+ * Context: on any CPU, serialised by the caller.
+ * Return: the id of the reader's new page; -ENODATA if the writer has begun no page
+ * after the reader's; -EAGAIN if the writer overwrote each page that was tried.
  */
 int trace_ring_swap_reader(struct trace_ring *ring)
 {
@@ -454,22 +456,23 @@ int trace_ring_swap_reader(struct trace_ring *ring)
 
 	return -EAGAIN;
 }
+EXPORT_SYMBOL_GPL(trace_ring_swap_reader);
 
 /**
- * trace_ring_reset - forget all events, those on the reader's page included
+ * trace_ring_reset - clear a ring and the reader's page
  * @ring:	the ring
  *
- * The next event begins a page. Time still does not go backwards.
+ * The next event begins a page. Time does not go backwards after a reset either.
  *
- * Context: on the ring's CPU or while that writes nothing; serialised with
- * trace_ring_swap_reader() by the caller.
+ * Context: on the ring's CPU, or while that CPU writes nothing. The caller serialises
+ * it with trace_ring_swap_reader().
  */
 void trace_ring_reset(struct trace_ring *ring)
 {
 	struct ring_buffer_writer_meta *meta = ring->meta;
 
 	ring->base = ring->tail + 1;
-	ring->write = TRACE_PAGE_SIZE;
+	ring->write = TRACE_RING_PAGE_DATA;
 	ring->page_entries = 0;
 	ring->entries = 0;
 	ring->dropped = 0;
@@ -479,7 +482,7 @@ void trace_ring_reset(struct trace_ring *ring)
 	ring->overrun_bytes = 0;
 
 	WRITE_ONCE(meta->base, ring->base);
-	/* Where it is all along: for who may have scribbled over it. */
+	/* Unchanged, but the reader's side may have corrupted them. */
 	WRITE_ONCE(meta->next, ring->tail);
 	WRITE_ONCE(meta->tail, ring->tail);
 	WRITE_ONCE(meta->dropped, 0);
@@ -489,3 +492,4 @@ void trace_ring_reset(struct trace_ring *ring)
 	WRITE_ONCE(meta->meta.reader.lost_events, 0);
 	WRITE_ONCE(meta->meta.entries, 0);
 }
+EXPORT_SYMBOL_GPL(trace_ring_reset);
