@@ -123,8 +123,8 @@ struct trace_ring_event {
 int trace_ring_init(struct trace_ring *ring, struct ring_buffer_writer_meta *meta,
 		    struct trace_ring_entry **dir, unsigned long max_pages);
 int trace_ring_add_leaf(struct trace_ring *ring, struct trace_ring_entry *leaf);
-int trace_ring_add_page(struct trace_ring *ring, struct ring_buffer_writer_page *page);
-struct ring_buffer_writer_page *trace_ring_pop_page(struct trace_ring *ring);
+int trace_ring_add_pages(struct trace_ring *ring, void *pages, unsigned int nr);
+void *trace_ring_pop_pages(struct trace_ring *ring, unsigned int max, unsigned int *nr);
 struct trace_ring_entry *trace_ring_pop_leaf(struct trace_ring *ring);
 int trace_ring_start(struct trace_ring *ring);
 
@@ -134,6 +134,20 @@ void trace_ring_drop(struct trace_ring *ring);
 
 int trace_ring_swap_reader(struct trace_ring *ring);
 void trace_ring_reset(struct trace_ring *ring);
+
+/* trace_ring_add_pages() of one page */
+static inline int trace_ring_add_page(struct trace_ring *ring, void *page)
+{
+	return trace_ring_add_pages(ring, page, 1);
+}
+
+/* trace_ring_pop_pages() of one page */
+static inline void *trace_ring_pop_page(struct trace_ring *ring)
+{
+	unsigned int nr;
+
+	return trace_ring_pop_pages(ring, 1, &nr);
+}
 
 /* Bytes of the current page that are written */
 static inline unsigned long trace_ring_used(const struct trace_ring *ring)

@@ -147,44 +147,77 @@ int trace_ring_add_leaf(struct trace_ring *ring, struct trace_ring_entry *leaf)
 }
 EXPORT_SYMBOL_GPL(trace_ring_add_leaf);
 
-/**
- * trace_ring_add_page - add the next page of events
- * @ring:	the ring
- * @page:	the page; its id is the number of pages added before
- *
- * Return: 0, or -ENOSPC if the ring has all its pages, or the leaf page for this one
- * is missing.
- */
-int trace_ring_add_page(struct trace_ring *ring, struct ring_buffer_writer_page *page)
+/* How many pages can be added before the ring is complete or needs a leaf page? */
+static u32 trace_ring_room(const struct trace_ring *ring)
 {
-	u32 id = ring->nr_pages;
+	return min_t(u64, ring->max_pages, (u64)ring->nr_leaves * TRACE_RING_LEAF_ENTRIES) -
+	       ring->nr_pages;
+}
 
-	if (id >= ring->max_pages || id / TRACE_RING_LEAF_ENTRIES >= ring->nr_leaves)
+/**
+ * trace_ring_add_pages - add the next pages of events
+ * @ring:	the ring
+ * @pages:	the pages, at consecutive addresses; the id of the first one is the
+ *		number of pages added before
+ * @nr:		how many
+ *
+ * Return: 0; or -ENOSPC if the ring has less room, or a leaf page is missing. Then
+ * nothing has changed.
+ */
+int trace_ring_add_pages(struct trace_ring *ring, void *pages, unsigned int nr)
+{
+	unsigned int i;
+
+	if (nr > trace_ring_room(ring))
 		return -ENOSPC;
 
-	*trace_ring_entry(ring, id) = (struct trace_ring_entry) {
-		.slot	= TRACE_SLOT(id, id),
-		.page	= page,
-	};
-	ring->nr_pages++;
+	for (i = 0; i < nr; i++) {
+		u32 id = ring->nr_pages++;
+
+		*trace_ring_entry(ring, id) = (struct trace_ring_entry) {
+			.slot	= TRACE_SLOT(id, id),
+			.page	= pages + i * PAGE_SIZE,
+		};
+	}
+
 	return 0;
 }
-EXPORT_SYMBOL_GPL(trace_ring_add_page);
+EXPORT_SYMBOL_GPL(trace_ring_add_pages);
+
+/* Is the page that was added last the one before @page? */
+static bool trace_ring_has_page_before(struct trace_ring *ring, void *page)
+{
+	return ring->nr_pages &&
+	       (void *)trace_ring_entry(ring, ring->nr_pages - 1)->page == page - PAGE_SIZE;
+}
 
 /**
- * trace_ring_pop_page - remove the page that was added last
+ * trace_ring_pop_pages - remove pages that were added last
  * @ring:	the ring, which is not written or read any more
+ * @max:	how many at the most, 1 or more
+ * @nr:		how many were removed
  *
- * Return: the page, or NULL if none is left.
+ * It removes pages as long as their addresses are consecutive.
+ *
+ * Return: the first of them; NULL if none is left.
  */
-struct ring_buffer_writer_page *trace_ring_pop_page(struct trace_ring *ring)
+void *trace_ring_pop_pages(struct trace_ring *ring, unsigned int max, unsigned int *nr)
 {
+	void *page;
+
+	*nr = 0;
 	if (!ring->nr_pages)
 		return NULL;
 
-	return trace_ring_entry(ring, --ring->nr_pages)->page;
+	page = trace_ring_entry(ring, --ring->nr_pages)->page;
+	for (*nr = 1; *nr < max && trace_ring_has_page_before(ring, page); (*nr)++) {
+		ring->nr_pages--;
+		page -= PAGE_SIZE;
+	}
+
+	return page;
 }
-EXPORT_SYMBOL_GPL(trace_ring_pop_page);
+EXPORT_SYMBOL_GPL(trace_ring_pop_pages);
 
 /**
  * trace_ring_pop_leaf - remove the leaf page that was added last

@@ -4,9 +4,11 @@
  *
  * A ring is its pages and a meta page, shared with EL2, and a directory and
  * leaf pages for EL2's own use, which under pKVM become the hypervisor's. All
- * are allocated here, handed over a page a hypercall, and come back the same
- * way. If EL2 refuses to give a ring back its memory is leaked, with a
- * warning: it may still be written to.
+ * are allocated here. Each hypercall hands over one page, or up to
+ * HYP_TRACE_HCALL_PAGES pages of events at consecutive addresses; pages come back
+ * the same way. EL2 shares and unshares the pages of events in these calls. If EL2
+ * refuses to return a ring, its memory is leaked with a warning: EL2 may still
+ * write to it.
  *
  * As with the host's buffers, a CPU that was never up has no ring, and the memory
  * is the system's: it is not charged to the task that happens to load the buffer.
@@ -44,11 +46,15 @@
 #include <linux/trace_ring.h>
 
 #include <asm/kvm_asm.h>
+#include <asm/kvm_hypevents_defs.h>
 #include <asm/kvm_mmu.h>
 
 #include "hyp_trace.h"
 
 #define HYP_TRACE_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* ... of several pages, where fewer will do */
+#define HYP_TRACE_TRY_GFP	(GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 
 /* Donated pages in one block, at the most: what the page allocator has, and a guard. */
 #define HYP_TRACE_MAX_BLOCK	((1U << MAX_PAGE_ORDER) - 1)
@@ -65,27 +71,20 @@ static u64 hyp_trace_pfn(void *page)
 	return page_to_pfn(virt_to_page(page));
 }
 
-static struct page *hyp_trace_alloc_order(int cpu, unsigned int order)
+static struct page *hyp_trace_alloc_order(int cpu, unsigned int order, gfp_t gfp)
 {
 	cond_resched();
 	if (fatal_signal_pending(current))
 		return NULL;
 
-	return alloc_pages_node(cpu_to_node(cpu), HYP_TRACE_GFP, order);
-}
-
-static void *hyp_trace_alloc_page(int cpu)
-{
-	struct page *page = hyp_trace_alloc_order(cpu, 0);
-
-	return page ? page_address(page) : NULL;
+	return alloc_pages_node(cpu_to_node(cpu), gfp, order);
 }
 
 /* @nr pages in a row, to be freed one by one. */
 static void *hyp_trace_alloc_block(int cpu, unsigned int nr)
 {
 	unsigned int order = order_base_2(nr), i;
-	struct page *page = hyp_trace_alloc_order(cpu, order);
+	struct page *page = hyp_trace_alloc_order(cpu, order, HYP_TRACE_GFP);
 
 	if (!page)
 		return NULL;
@@ -101,53 +100,68 @@ static void hyp_trace_free_page(void *page)
 	free_page((unsigned long)page);
 }
 
-static void *hyp_trace_alloc_shared_page(int cpu)
+/*
+ * Without pKVM the host maps what EL2 uses. Under pKVM EL2 does so itself, when pages are
+ * shared or donated.
+ */
+static int hyp_trace_map(void *from, unsigned int nr)
 {
-	void *page = hyp_trace_alloc_page(cpu);
+	if (is_protected_kvm_enabled())
+		return 0;
 
-	if (page && kvm_share_hyp(page, page + PAGE_SIZE)) {
-		hyp_trace_free_page(page);
-		return NULL;
-	}
-
-	return page;
+	return kvm_share_hyp(from, from + nr * PAGE_SIZE) ? -ENOMEM : 0;
 }
 
-static void hyp_trace_free_shared_page(void *page)
+/*
+ * Allocate at most @nr pages, at consecutive addresses: as many as a hypercall adds if
+ * possible, else fewer. Returns how many; 0 for none.
+ */
+static unsigned int hyp_trace_alloc_run(void **pages, unsigned int nr, int cpu)
 {
-	kvm_unshare_hyp(page, page + PAGE_SIZE);
-	hyp_trace_free_page(page);
+	unsigned int order = ilog2(min_t(unsigned int, nr, HYP_TRACE_HCALL_PAGES)), i;
+	struct page *page = NULL;
+
+	for (; order && !page; order -= !page)
+		page = hyp_trace_alloc_order(cpu, order, HYP_TRACE_TRY_GFP);
+	if (!page)
+		page = hyp_trace_alloc_order(cpu, 0, HYP_TRACE_GFP);
+	if (!page)
+		return 0;
+
+	split_page(page, order);
+	for (i = 0; i < 1U << order; i++)
+		pages[i] = page_address(page + i);
+	return 1U << order;
 }
 
-/* Allocate @nr pages into a new array; what was had is there on failure too. */
-static int hyp_trace_alloc_pages(void ***pages, unsigned int nr, int cpu,
-				 void *(*alloc)(int cpu))
+/* Allocate the pages of events. After a failure those that were allocated are there. */
+static int hyp_trace_alloc_pages(struct ring_buffer_writer_cpu *desc, int cpu)
 {
-	unsigned int i;
+	unsigned int i, nr;
 
-	*pages = kvcalloc(nr, sizeof(**pages), GFP_KERNEL);
-	if (!*pages)
+	desc->pages = kvcalloc(desc->nr_pages, sizeof(*desc->pages), GFP_KERNEL);
+	if (!desc->pages)
 		return -ENOMEM;
 
-	for (i = 0; i < nr; i++) {
-		(*pages)[i] = alloc(cpu);
-		if (!(*pages)[i])
+	for (i = 0; i < desc->nr_pages; i += nr) {
+		nr = hyp_trace_alloc_run(&desc->pages[i], desc->nr_pages - i, cpu);
+		if (!nr || hyp_trace_map(desc->pages[i], nr))
 			return -ENOMEM;
 	}
 
 	return 0;
 }
 
-static void hyp_trace_free_pages(void **pages, unsigned int nr, void (*free)(void *page))
+static void hyp_trace_free_pages(struct ring_buffer_writer_cpu *desc)
 {
 	unsigned int i;
 
-	for (i = 0; pages && i < nr && pages[i]; i++) {
-		free(pages[i]);
+	for (i = 0; desc->pages && i < desc->nr_pages && desc->pages[i]; i++) {
+		hyp_trace_free_page(desc->pages[i]);
 		cond_resched();
 	}
 
-	kvfree(pages);
+	kvfree(desc->pages);
 }
 
 /**
@@ -156,7 +170,7 @@ static void hyp_trace_free_pages(void **pages, unsigned int nr, void (*free)(voi
  * @dir:	the directory and the leaves, in one array; EL2's while loaded
  * @guards:	by the index in @dir, the guard before a page that begins a block; else NULL
  * @nr_private:	how many pages @dir has
- * @nr_taken:	how many calls EL2 took a page with, and so how many give all back
+ * @nr_taken:	hypercalls that handed pages to EL2
  */
 struct hyp_trace_ring {
 	struct ring_buffer_writer_cpu	*desc;
@@ -219,18 +233,14 @@ static void hyp_trace_free_private(struct hyp_trace_ring *ring)
 	kvfree(ring->dir);
 }
 
-/* Without pKVM, EL2 needs a mapping of what is its own. Under pKVM that is donated later. */
 static int hyp_trace_map_private(struct hyp_trace_ring *ring)
 {
 	unsigned int i;
 	int ret = 0;
 
-	if (is_protected_kvm_enabled())
-		return 0;
-
 	for (i = 0; i < ring->nr_private && !ret; i++)
-		ret = kvm_share_hyp(ring->dir[i], ring->dir[i] + PAGE_SIZE);
-	return ret ? -ENOMEM : 0;
+		ret = hyp_trace_map(ring->dir[i], 1);
+	return ret;
 }
 
 /* The guard of the first block. */
@@ -259,15 +269,14 @@ static int hyp_trace_ring_alloc(struct hyp_trace_ring *ring, int cpu)
 	if (ret)
 		return ret;
 
-	return hyp_trace_alloc_pages(&desc->pages, desc->nr_pages, cpu,
-				     hyp_trace_alloc_shared_page);
+	return hyp_trace_alloc_pages(desc, cpu);
 }
 
 static void hyp_trace_ring_free(struct hyp_trace_ring *ring)
 {
 	struct ring_buffer_writer_cpu *desc = ring->desc;
 
-	hyp_trace_free_pages(desc->pages, desc->nr_pages, hyp_trace_free_shared_page);
+	hyp_trace_free_pages(desc);
 	if (desc->meta)
 		kvm_unshare_hyp(desc->meta, (void *)desc->meta + PAGE_SIZE);
 	hyp_trace_free_private(ring);
@@ -276,11 +285,24 @@ static void hyp_trace_ring_free(struct hyp_trace_ring *ring)
 	*ring = (struct hyp_trace_ring){ .desc = desc };
 }
 
-/* Hand a ring to EL2. After a failure it is for hyp_trace_ring_unload(). */
+/* How many of @nr pages, from the first on, can be added with one hypercall? */
+static unsigned int hyp_trace_run_length(void **pages, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 1; i < min_t(unsigned int, nr, HYP_TRACE_HCALL_PAGES); i++) {
+		if (pages[i] != pages[0] + i * PAGE_SIZE)
+			break;
+	}
+
+	return i;
+}
+
+/* Hand a ring to EL2. After a failure, hyp_trace_ring_unload() undoes it. */
 static int hyp_trace_ring_load(struct hyp_trace_ring *ring, int cpu)
 {
 	struct ring_buffer_writer_cpu *desc = ring->desc;
-	unsigned int i;
+	unsigned int i, nr;
 	int ret;
 
 	ret = hyp_trace_hypcall(__hyp_trace_ring_begin, cpu, hyp_trace_pfn(desc->meta),
@@ -293,9 +315,10 @@ static int hyp_trace_ring_load(struct hyp_trace_ring *ring, int cpu)
 		ring->nr_taken += !ret;
 	}
 
-	for (i = 0; !ret && i < desc->nr_pages; i++) {
-		ret = hyp_trace_hypcall(__hyp_trace_ring_add_page, cpu,
-					hyp_trace_pfn(desc->pages[i]));
+	for (i = 0; !ret && i < desc->nr_pages; i += nr) {
+		nr = hyp_trace_run_length(&desc->pages[i], desc->nr_pages - i);
+		ret = hyp_trace_hypcall(__hyp_trace_ring_add_pages, cpu,
+					hyp_trace_pfn(desc->pages[i]), nr);
 		ring->nr_taken += !ret;
 		cond_resched();
 	}
@@ -303,19 +326,23 @@ static int hyp_trace_ring_load(struct hyp_trace_ring *ring, int cpu)
 	return ret ?: hyp_trace_hypcall(__hyp_trace_ring_end, cpu);
 }
 
-/* Take back what EL2 has of the ring of @cpu: as many calls as it took pages with. */
+/*
+ * Have EL2 return the ring of @cpu. It takes as many hypercalls as loading at the most: EL2
+ * merges pages that were added one after the other if their addresses are consecutive.
+ */
 static int hyp_trace_ring_unload(struct hyp_trace_ring *ring, int cpu)
 {
 	int ret = 0;
 
-	for (; ring->nr_taken; ring->nr_taken--) {
+	while (ring->nr_taken) {
 		ret = hyp_trace_hypcall(__hyp_trace_ring_pop, cpu);
 		if (ret < 0)
 			return ret;
+		ring->nr_taken = ret ? ring->nr_taken - 1 : 0;
 		cond_resched();
 	}
 
-	/* The last one says that it has no more. */
+	/* The last one says that EL2 has no more. */
 	return ret ? -EIO : 0;
 }
 

@@ -108,7 +108,53 @@ static void buffer_test_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 7, buffer_test_blocks(test, ring));
 }
 
+/* Pages at consecutive addresses, each of which is freed by itself */
+static void buffer_test_run(struct kunit *test, unsigned int nr)
+{
+	void *pages[3 * HYP_TRACE_HCALL_PAGES] = {};
+	unsigned int n = hyp_trace_alloc_run(pages, nr, 0), i;
+
+	KUNIT_ASSERT_TRUE(test, is_power_of_2(n));
+	KUNIT_ASSERT_LE(test, n, min_t(unsigned int, nr, HYP_TRACE_HCALL_PAGES));
+	KUNIT_EXPECT_EQ(test, n, hyp_trace_run_length(pages, n));
+	KUNIT_EXPECT_NULL(test, pages[n]);
+	for (i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ(test, 1, page_count(virt_to_page(pages[i])));
+		KUNIT_EXPECT_NULL(test, memchr_inv(pages[i], 0, PAGE_SIZE));
+		hyp_trace_free_page(pages[i]);
+	}
+}
+
+static void buffer_test_runs(struct kunit *test)
+{
+	unsigned int nr;
+
+	for (nr = 1; nr <= 2 * HYP_TRACE_HCALL_PAGES; nr++)
+		buffer_test_run(test, nr);
+}
+
+/* As many as a hypercall adds, and no page that does not follow the one before */
+static void buffer_test_run_length(struct kunit *test)
+{
+	void *pages[2 * HYP_TRACE_HCALL_PAGES];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++)
+		pages[i] = (void *)((100 + i) * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, HYP_TRACE_HCALL_PAGES,
+			hyp_trace_run_length(pages, ARRAY_SIZE(pages)));
+	for (i = 1; i < HYP_TRACE_HCALL_PAGES; i++)
+		KUNIT_EXPECT_EQ(test, i, hyp_trace_run_length(pages, i));
+
+	pages[3] += PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, 3, hyp_trace_run_length(pages, ARRAY_SIZE(pages)));
+	swap(pages[0], pages[1]);
+	KUNIT_EXPECT_EQ(test, 1, hyp_trace_run_length(pages, ARRAY_SIZE(pages)));
+}
+
 static struct kunit_case buffer_test_cases[] = {
+	KUNIT_CASE(buffer_test_runs),
+	KUNIT_CASE(buffer_test_run_length),
 	KUNIT_CASE(buffer_test_guards),
 	KUNIT_CASE(buffer_test_pieces),
 	{ }

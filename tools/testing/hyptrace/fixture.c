@@ -23,9 +23,15 @@ static void *fixture_memory(size_t size)
 	return memset(memory, JUNK, min(size, JUNK_SIZE));
 }
 
+/* @nr pages at consecutive addresses; a power of two */
+void *fixture_pages(u32 nr)
+{
+	return fixture_memory(nr * PAGE_SIZE);
+}
+
 void *fixture_page(void)
 {
-	return fixture_memory(PAGE_SIZE);
+	return fixture_pages(1);
 }
 
 static void fixture_add_leaves(struct fixture *f)

@@ -28,6 +28,7 @@ struct fixture {
 };
 
 void *fixture_page(void);
+void *fixture_pages(u32 nr);
 void fixture_stop(struct fixture *f);
 void fixture_init(struct fixture *f, u32 nr_pages);
 void fixture_init_at(struct fixture *f, u32 nr_pages, u64 tail);

@@ -123,6 +123,39 @@ static void test_leaves(void)
 	free(dir);
 }
 
+/* Pages at consecutive addresses are added and removed together, all or none. */
+static void test_runs(void)
+{
+	struct trace_ring_entry **dir = fixture_page(), *leaf = fixture_page();
+	struct ring_buffer_writer_meta meta = {};
+	struct trace_ring ring, before;
+	void *pages = fixture_pages(32);
+	unsigned int nr;
+
+	CHECK(!trace_ring_init(&ring, &meta, dir, 17));
+	CHECK(!trace_ring_add_leaf(&ring, leaf));
+	CHECK(!trace_ring_add_pages(&ring, pages, 8));
+	CHECK(!trace_ring_add_pages(&ring, pages + 8 * PAGE_SIZE, 2));
+	before = ring;
+	CHECK(trace_ring_add_pages(&ring, pages + 10 * PAGE_SIZE, 8) == -ENOSPC);
+	CHECK(trace_ring_add_pages(&ring, pages + 10 * PAGE_SIZE, UINT_MAX) == -ENOSPC);
+	CHECK(!memcmp(&ring, &before, sizeof(ring)));
+	CHECK(!trace_ring_add_pages(&ring, pages + 11 * PAGE_SIZE, 7));
+	CHECK(!trace_ring_start(&ring));
+
+	CHECK(trace_ring_pop_pages(&ring, 8, &nr) == pages + 11 * PAGE_SIZE && nr == 7);
+	CHECK(trace_ring_pop_pages(&ring, 8, &nr) == pages + 2 * PAGE_SIZE && nr == 8);
+	CHECK(trace_ring_pop_pages(&ring, 1, &nr) == pages + PAGE_SIZE && nr == 1);
+	CHECK(!trace_ring_pop_leaf(&ring));
+	CHECK(trace_ring_pop_pages(&ring, 8, &nr) == pages && nr == 1);
+	CHECK(!trace_ring_pop_pages(&ring, 8, &nr) && !nr);
+	CHECK(trace_ring_pop_leaf(&ring) == leaf);
+
+	free(pages);
+	free(leaf);
+	free(dir);
+}
+
 static void check_pop(u32 nr_pages, u32 swaps)
 {
 	struct reader reader;
@@ -199,6 +232,7 @@ static const struct tap_test tests[] = {
 	{ "the largest ring fills its directory and leaves", test_arithmetic },
 	{ "a ring starts with all its pages and no more", test_start },
 	{ "the meta page describes the ring", test_meta },
+	{ "consecutive pages are added and removed together", test_runs },
 	{ "pages need their leaf", test_leaves },
 	{ "pages come back in reverse, then leaves", test_pop },
 	{ "rings of all sizes, of one leaf and more", test_sizes },

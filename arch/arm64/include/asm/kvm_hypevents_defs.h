@@ -9,6 +9,9 @@
 #include <linux/bitops.h>
 #include <linux/types.h>
 
+/* Pages of a ring that a hypercall adds or returns, at the most: it bounds its time. */
+#define HYP_TRACE_HCALL_PAGES	8
+
 /* hyp_enter: what brought the CPU to EL2 */
 #define HYP_ENTER_HVC		0	/* a hypercall of the host's */
 #define HYP_ENTER_SMC		1	/* an SMC of the host's, trapped */

@@ -174,6 +174,8 @@ u64 hyp_virt_to_pfn(const void *va);
 int hyp_pin_shared_mem(void *from, void *to);
 void hyp_unpin_shared_mem(void *from, void *to);
 int hyp_page_count(const void *va);
+int __pkvm_host_share_pin_hyp(u64 pfn, u64 nr_pages);
+int __pkvm_host_unpin_unshare_hyp(u64 pfn, u64 nr_pages);
 void kvm_flush_dcache_to_poc(const void *va, size_t size);
 int __pkvm_host_donate_hyp(u64 pfn, u64 nr_pages);
 int __pkvm_hyp_donate_host(u64 pfn, u64 nr_pages);

@@ -68,7 +68,7 @@ struct hcall {
 static const struct hcall hcalls[] = {
 	{ handle___hyp_trace_ring_begin,	"cppn" },
 	{ handle___hyp_trace_ring_add_leaf,	"cp" },
-	{ handle___hyp_trace_ring_add_page,	"cp" },
+	{ handle___hyp_trace_ring_add_pages,	"cpn" },
 	{ handle___hyp_trace_ring_end,		"c" },
 	{ handle___hyp_trace_ring_pop,		"c" },
 	{ handle___hyp_trace_enable,		"cn" },
@@ -353,9 +353,20 @@ static void scribble(struct input *input)
 	pkvm_scribble(page, offset, input_number(input, 0));
 }
 
+/* A vCPU that is created has pages pinned, and unpinned when it ends. */
+static void pin_for_vcpu(struct input *input)
+{
+	unsigned int page = input_below(input, PKVM_PAGES);
+
+	if (input_below(input, 2))
+		pkvm_unpin(page);
+	else
+		pkvm_pin(page);
+}
+
 static void any_step(struct input *input)
 {
-	unsigned int what = input_below(input, 11 + ARRAY_SIZE(hcalls));
+	unsigned int what = input_below(input, 12 + ARRAY_SIZE(hcalls));
 
 	switch (what) {
 	case 0:
@@ -391,8 +402,11 @@ static void any_step(struct input *input)
 	case 9 + ARRAY_SIZE(hcalls):
 		event_in_storm(input);
 		break;
-	default:
+	case 10 + ARRAY_SIZE(hcalls):
 		change_task(input);
+		break;
+	default:
+		pin_for_vcpu(input);
 	}
 	el2_count += input_u8(input);
 }
@@ -432,7 +446,7 @@ static void check_half_on(void)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
-	unsigned int cpu;
+	unsigned int cpu, page;
 
 	el2_boot();
 	pkvm_boot();
@@ -447,6 +461,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		any_step(&input);
 	for (cpu = 0; cpu < EL2_CPUS; cpu++)
 		take_back(cpu);
+	for (page = 0; page < PKVM_PAGES; page++)
+		pkvm_unpin(page);
 	pkvm_check_all_given_back();
 	return 0;
 }

@@ -23,7 +23,6 @@
 #define DIR_PAGE	(PKVM_FIRST_PFN + 8)
 #define LEAF_PAGE	(PKVM_FIRST_PFN + 9)
 #define META_PAGE	PKVM_FIRST_PFN
-#define SHARED		(PAGES + 1)	/* the meta page too */
 
 EL2_PER_THREAD unsigned int el2_cpu;
 EL2_PER_THREAD unsigned int el2_locks;
@@ -61,14 +60,12 @@ static const struct shim pausing = { .step = step };
 
 static void load(unsigned int cpu)
 {
-	unsigned int i;
 	int ret = __hyp_trace_ring_begin(0, META_PAGE, DIR_PAGE, PAGES);
 
 	if (!ret)
 		nr_loads[cpu]++;
 	__hyp_trace_ring_add_leaf(0, LEAF_PAGE);
-	for (i = 0; i < PAGES; i++)
-		__hyp_trace_ring_add_page(0, PKVM_FIRST_PFN + 1 + i);
+	__hyp_trace_ring_add_pages(0, META_PAGE + 1, PAGES);
 	__hyp_trace_ring_end(0);
 }
 
@@ -192,13 +189,10 @@ static void off_after_panic(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	if (argc > 1)
 		rounds = strtoul(argv[1], NULL, 0);
 	pkvm_boot();
-	for (i = 0; i < SHARED; i++)
-		pkvm_share(i);
+	pkvm_share(META_PAGE - PKVM_FIRST_PFN);
 	WARN_ON(__hyp_trace_set_event(HYP_EVENT_selftest, 1));
 	race();
 

@@ -3,6 +3,8 @@
 
 #include <asm/page.h>
 
+#include <asm/kvm_hypevents_defs.h>
+
 #include "pkvm.h"
 
 enum owner { OWNER_HOST, OWNER_EL2, OWNER_GUEST };
@@ -12,11 +14,13 @@ enum owner { OWNER_HOST, OWNER_EL2, OWNER_GUEST };
  * @owner:	who owns it
  * @shared:	its owner, the host, shares it with EL2
  * @pins:	how often EL2 has pinned it
+ * @vcpu_pins:	how often of these for a vCPU
  */
 struct state {
 	enum owner	owner;
 	bool		shared;
 	int		pins;
+	int		vcpu_pins;
 };
 
 static _Alignas(PAGE_SIZE) u8 memory[PKVM_PAGES][PAGE_SIZE];
@@ -61,6 +65,60 @@ void *hyp_phys_to_virt(u64 phys)
 u64 hyp_virt_to_pfn(const void *va)
 {
 	return PKVM_FIRST_PFN + (((uintptr_t)va - (uintptr_t)memory) >> PAGE_SHIFT);
+}
+
+static bool pkvm_owns(u64 pfn, u64 nr_pages)
+{
+	u64 i;
+
+	for (i = 0; i < nr_pages; i++) {
+		struct state *state = pkvm_state(pfn + i);
+
+		if (!state || state->owner != OWNER_HOST || state->shared)
+			return false;
+	}
+
+	return true;
+}
+
+int __pkvm_host_share_pin_hyp(u64 pfn, u64 nr_pages)
+{
+	u64 i;
+
+	WARN_ON(!nr_pages || nr_pages > HYP_TRACE_HCALL_PAGES);
+	if (!pkvm_owns(pfn, nr_pages))
+		return -EPERM;
+
+	for (i = 0; i < nr_pages; i++) {
+		struct state *state = pkvm_state(pfn + i);
+
+		WARN_ON(state->pins);
+		state->shared = true;
+		state->pins = 1;
+		pkvm_map(state);
+	}
+
+	return 0;
+}
+
+int __pkvm_host_unpin_unshare_hyp(u64 pfn, u64 nr_pages)
+{
+	bool last = true;
+	u64 i;
+
+	WARN_ON(!nr_pages || nr_pages > HYP_TRACE_HCALL_PAGES);
+	for (i = 0; i < nr_pages; i++) {
+		struct state *state = pkvm_state(pfn + i);
+
+		WARN_ON(!state || !state->shared || !state->pins);
+		state->pins--;
+		last &= !state->pins;
+	}
+
+	for (i = 0; last && i < nr_pages; i++)
+		pkvm_unshare(pfn + i - PKVM_FIRST_PFN);
+
+	return last ? 0 : -EBUSY;
 }
 
 int hyp_pin_shared_mem(void *from, void *to)
@@ -139,6 +197,25 @@ void pkvm_unshare(unsigned int page)
 	if (!states[page].pins)
 		states[page].shared = false;
 	pkvm_map(&states[page]);
+}
+
+void pkvm_pin(unsigned int page)
+{
+	struct state *state = &states[page];
+
+	if (!state->shared || state->vcpu_pins)
+		return;
+
+	state->pins++;
+	state->vcpu_pins++;
+}
+
+void pkvm_unpin(unsigned int page)
+{
+	struct state *state = &states[page];
+
+	state->pins -= state->vcpu_pins;
+	state->vcpu_pins = 0;
 }
 
 void pkvm_give_guest(unsigned int page)

@@ -16,6 +16,8 @@ void pkvm_boot(void);
 /* What the host asks for, by page; what it may not do does not happen. */
 void pkvm_share(unsigned int page);
 void pkvm_unshare(unsigned int page);
+void pkvm_pin(unsigned int page);	/* for a vCPU */
+void pkvm_unpin(unsigned int page);
 void pkvm_give_guest(unsigned int page);
 void pkvm_take_guest(unsigned int page);
 void pkvm_scribble(unsigned int page, unsigned int offset, u64 value);

@@ -30,7 +30,7 @@ MAX=0xffffffffffffffff
 # there is not, and of arguments that can't be.
 UNLOADED="
 ring_add_leaf 0 1;EBUSY
-ring_add_page 0 1;EBUSY
+ring_add_pages 0 1 1;EBUSY
 ring_end 0;EBUSY
 ring_pop 0;0
 ring_pop $CPUS;EINVAL
@@ -71,7 +71,7 @@ set_clock 1 $MAX 0 0;EINVAL
 LOADED="
 ring_begin 0 1 1 3;EBUSY
 ring_add_leaf 0 1;EBUSY
-ring_add_page 0 1;EBUSY
+ring_add_pages 0 1 1;EBUSY
 ring_end 0;EBUSY
 ring_pop 0;EBUSY
 "

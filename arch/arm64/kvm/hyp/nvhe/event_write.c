@@ -20,16 +20,26 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
-/* Write a record to the ring, on its fast path if possible. */
+static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *record,
+					unsigned int size, u64 ts)
+{
+	struct trace_ring_event event;
+
+	if (!trace_ring_reserve(&cpu->ring, size, ts, &event))
+		return;
+
+	memcpy(event.data, record, size);
+	trace_ring_commit(&cpu->ring, &event);
+}
+
+/* Write a record to the ring, on the ring's fast path if possible. */
 static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
 {
 	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
-	bool is_short = size <= RB_WRITER_MAX_SHORT;
 	struct trace_ring_event event;
 
-	if (!(is_short && trace_ring_try_reserve(&cpu->ring, size, ts, &event)) &&
-	    !trace_ring_reserve(&cpu->ring, size, ts, &event))
-		return;
+	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
+		return hyp_event_put_slow(cpu, record, size, ts);
 
 	memcpy(event.data, record, size);
 	trace_ring_commit(&cpu->ring, &event);

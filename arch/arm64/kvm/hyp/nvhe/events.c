@@ -166,7 +166,7 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___pkvm_teardown_vm:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_begin:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_add_leaf:
-	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_add_page:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_add_pages:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_end:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_ring_pop:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_enable:

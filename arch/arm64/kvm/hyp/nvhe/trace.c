@@ -2,10 +2,11 @@
 /*
  * Tracing at EL2: the rings' memory, and who may do what when
  *
- * Each CPU has a ring (trace_ring.c). Its pages and its meta page are shared
- * by the host and pinned here; its entries are in pages that the host donates,
- * so that under pKVM no link, offset or counter EL2 relies on is in memory the
- * host can write. Under plain nVHE the host is trusted and maps it all.
+ * Each CPU has a ring (trace_ring.c). The host shares its meta page, and EL2 pins
+ * that. EL2 itself shares and pins the host's pages of events. The ring's entries are in
+ * pages that the host donates, so that under pKVM no link, offset or counter that EL2
+ * relies on is in memory the host can write. Under plain nVHE the host is trusted and
+ * maps all pages.
  *
  * States of a ring
  * ----------------
@@ -14,9 +15,9 @@
  *	                   |                                ^
  *	                   +--------------pop---------------+
  *
- * "begin" takes the meta page and the directory, add_leaf and add_page one
- * page each, "pop" gives one page back in reverse order: however large the
- * ring, no hypercall does more than a page's work.
+ * "begin" takes the meta page and the directory, add_leaf one page, add_pages up to
+ * HYP_TRACE_HCALL_PAGES pages. "pop" returns as many or one, in reverse order. So the
+ * time of a hypercall does not depend on the size of the ring.
  *
  * A CPU writes to its ring while @on is set. Only the CPU itself sets and
  * clears that, in a hypercall: EL2 is not preempted, so no event is open on a
@@ -51,7 +52,7 @@
  * --------------------
  *
  * Each ring has a lock, which covers its state, @on and all but the writer's
- * part of struct trace_ring. The lock is held for one page's work. No CPU takes
+ * part of struct trace_ring. The lock is held for one hypercall. No CPU takes
  * two of them. pKVM's own locks are taken inside.
  *
  * (F) on: the CPU stores @on = false with release, after its last commit;
@@ -104,6 +105,12 @@ static bool hyp_trace_pfn_valid(u64 pfn)
 	return pfn < BIT(52 - PAGE_SHIFT);
 }
 
+static bool hyp_trace_range_valid(u64 pfn, u64 nr_pages)
+{
+	return nr_pages && nr_pages <= HYP_TRACE_HCALL_PAGES && hyp_trace_pfn_valid(pfn) &&
+	       hyp_trace_pfn_valid(pfn + nr_pages - 1);
+}
+
 static void *hyp_trace_pfn_to_virt(u64 pfn)
 {
 	return hyp_phys_to_virt(hyp_pfn_to_phys(pfn));
@@ -139,6 +146,26 @@ static void hyp_trace_unpin(void *va)
 {
 	if (is_protected_kvm_enabled())
 		hyp_unpin_shared_mem(va, va + PAGE_SIZE);
+}
+
+/*
+ * Share pages of the host's and pin them. Under pKVM the host may share none of them
+ * before, so that no page is in two rings or of use to anything else at EL2.
+ */
+static int hyp_trace_share(u64 pfn, u64 nr_pages, void **va)
+{
+	if (!hyp_trace_range_valid(pfn, nr_pages))
+		return -EINVAL;
+
+	*va = hyp_trace_pfn_to_virt(pfn);
+	return is_protected_kvm_enabled() ? __pkvm_host_share_pin_hyp(pfn, nr_pages) : 0;
+}
+
+/* If the host has had EL2 pin a page again, for a vCPU, all of them stay shared. */
+static void hyp_trace_unshare(void *va, u64 nr_pages)
+{
+	if (is_protected_kvm_enabled())
+		__pkvm_host_unpin_unshare_hyp(hyp_virt_to_pfn(va), nr_pages);
 }
 
 /* Take a page from the host for good, until hyp_trace_give(). */
@@ -227,9 +254,9 @@ static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	return ret;
 }
 
-static int hyp_trace_add_page_locked(struct hyp_trace_cpu *trace, u64 pfn)
+static int hyp_trace_add_pages_locked(struct hyp_trace_cpu *trace, u64 pfn, u64 nr_pages)
 {
-	void *page;
+	void *pages;
 	int ret;
 
 	hyp_assert_lock_held(&trace->lock);
@@ -237,13 +264,13 @@ static int hyp_trace_add_page_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	if (trace->state != HYP_TRACE_LOADING)
 		return -EBUSY;
 
-	ret = hyp_trace_pin(pfn, &page);
+	ret = hyp_trace_share(pfn, nr_pages, &pages);
 	if (ret)
 		return ret;
 
-	ret = trace_ring_add_page(&trace->ring, page);
+	ret = trace_ring_add_pages(&trace->ring, pages, nr_pages);
 	if (ret)
-		hyp_trace_unpin(page);
+		hyp_trace_unshare(pages, nr_pages);
 	return ret;
 }
 
@@ -265,6 +292,7 @@ static int hyp_trace_end_locked(struct hyp_trace_cpu *trace)
 static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 {
 	struct trace_ring *ring = &trace->ring;
+	unsigned int nr;
 	void *page;
 
 	hyp_assert_lock_held(&trace->lock);
@@ -277,9 +305,9 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 
 	trace->state = HYP_TRACE_UNLOADING;
 
-	page = trace_ring_pop_page(ring);
+	page = trace_ring_pop_pages(ring, HYP_TRACE_HCALL_PAGES, &nr);
 	if (page) {
-		hyp_trace_unpin(page);
+		hyp_trace_unshare(page, nr);
 		return 1;
 	}
 
@@ -425,16 +453,16 @@ int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn)
 }
 
 /**
- * __hyp_trace_ring_add_page - add a shared page to a ring
+ * __hyp_trace_ring_add_pages - share pages with EL2 and add them to a ring
  * @cpu:	the CPU
- * @pfn:	the page; its id is the number of pages added before
+ * @pfn:	the first page; its id is the number of pages added before
+ * @nr_pages:	how many, HYP_TRACE_HCALL_PAGES at the most
  *
- * Return: as __hyp_trace_ring_add_leaf(); -ENOSPC also when the page's leaf is
- * missing.
+ * Return: as __hyp_trace_ring_add_leaf(); -ENOSPC also if a leaf page is missing.
  */
-int __hyp_trace_ring_add_page(u64 cpu, u64 pfn)
+int __hyp_trace_ring_add_pages(u64 cpu, u64 pfn, u64 nr_pages)
 {
-	return hyp_trace_locked(hyp_trace_add_page_locked, cpu, pfn);
+	return hyp_trace_locked(hyp_trace_add_pages_locked, cpu, pfn, nr_pages);
 }
 
 /**
@@ -450,8 +478,11 @@ int __hyp_trace_ring_end(u64 cpu)
 }
 
 /**
- * __hyp_trace_ring_pop - give one page of a ring back
+ * __hyp_trace_ring_pop - return pages of a ring to the host
  * @cpu:	the CPU
+ *
+ * The pages that were added last come first. Pages of events are unshared, up to
+ * HYP_TRACE_HCALL_PAGES at consecutive addresses; other pages are returned one by one.
  *
  * Return: 1 when there are more, 0 when the CPU has no ring (any more);
  * -EINVAL for a @cpu out of range; -EBUSY while the CPU writes to it.

@@ -28,12 +28,13 @@ void handle___hyp_trace_ring_add_leaf(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_leaf(cpu, pfn);
 }
 
-void handle___hyp_trace_ring_add_page(struct kvm_cpu_context *host_ctxt)
+void handle___hyp_trace_ring_add_pages(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 	DECLARE_REG(u64, pfn, host_ctxt, 2);
+	DECLARE_REG(u64, nr_pages, host_ctxt, 3);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_page(cpu, pfn);
+	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_pages(cpu, pfn, nr_pages);
 }
 
 void handle___hyp_trace_ring_end(struct kvm_cpu_context *host_ctxt)

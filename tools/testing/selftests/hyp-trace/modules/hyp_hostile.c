@@ -40,6 +40,7 @@
 #include <linux/smp.h>
 
 #include <asm/kvm_asm.h>
+#include <asm/kvm_hypevents_defs.h>
 
 static ulong seed = 1;
 module_param(seed, ulong, 0444);
@@ -66,11 +67,17 @@ module_param(wrong, ulong, 0444);
 static ulong offline;
 module_param(offline, ulong, 0444);
 
-/* Shared all the while, and written to by all; and those that EL2 may own. */
+/*
+ * Pages that stay shared; pages of rings, at consecutive addresses, which come to be
+ * shared and unshared; and pages that EL2 may own. All CPUs write to the first two kinds.
+ */
 #define NR_SHARED	24
+#define RING_ORDER	5
+#define NR_RING		BIT(RING_ORDER)
 #define NR_GIVEN	48
 
 static struct page *shared_pages[NR_SHARED];
+static struct page *ring_pages;
 static struct page *given_pages[NR_GIVEN];
 
 /**
@@ -156,6 +163,11 @@ static u64 shared_pfn(struct attacker *a)
 	return page_to_pfn(shared_pages[below(a, NR_SHARED)]);
 }
 
+static u64 ring_pfn(struct attacker *a)
+{
+	return page_to_pfn(ring_pages) + below(a, NR_RING);
+}
+
 static u64 given_pfn(struct attacker *a)
 {
 	return page_to_pfn(given_pages[below(a, NR_GIVEN)]);
@@ -188,10 +200,23 @@ static u64 any_nr_pages(struct attacker *a)
 	return below(a, 4) ? 3 + below(a, 4) : odd[below(a, ARRAY_SIZE(odd))];
 }
 
-/* Any bytes in a page that is shared, whoever uses it and for what. */
+/* Pages that are to be shared. */
+static u64 any_ring_pfn(struct attacker *a)
+{
+	return below(a, 8) ? ring_pfn(a) : any_pfn(a);
+}
+
+static u64 any_nr_added(struct attacker *a)
+{
+	return below(a, 8) ? 1 + below(a, HYP_TRACE_HCALL_PAGES) : any_nr_pages(a);
+}
+
+/* Any bytes in a page that is or may be shared, whoever uses it and for what. */
 static void scribble(struct attacker *a)
 {
-	u8 *page = page_address(shared_pages[below(a, NR_SHARED)]);
+	struct page *any = below(a, 2) ? shared_pages[below(a, NR_SHARED)] :
+					 ring_pages + below(a, NR_RING);
+	u8 *page = page_address(any);
 	u32 nr = below(a, 64);
 
 	while (nr--)
@@ -201,7 +226,7 @@ static void scribble(struct attacker *a)
 /* A ring as it should be, for once, if nobody else comes between; of pages that may be used. */
 static void load_ring(struct attacker *a)
 {
-	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 4);
+	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 10), run;
 	long ret = -EAGAIN;
 	unsigned int i;
 
@@ -209,8 +234,11 @@ static void load_ring(struct attacker *a)
 		ret = attack(a, __hyp_trace_ring_begin, cpu, shared_pfn(a), given_pfn(a), nr);
 	for (i = 0; i < 8 && attack(a, __hyp_trace_ring_add_leaf, cpu, given_pfn(a)); i++)
 		;
-	for (i = 0; i < 20 && nr; i++)
-		nr -= !attack(a, __hyp_trace_ring_add_page, cpu, shared_pfn(a));
+	for (i = 0; i < 40 && nr; i++) {
+		run = 1 + below(a, min_t(u64, nr, HYP_TRACE_HCALL_PAGES));
+		if (!attack(a, __hyp_trace_ring_add_pages, cpu, ring_pfn(a), run))
+			nr -= run;
+	}
 	a->loaded += !attack(a, __hyp_trace_ring_end, cpu);
 }
 
@@ -297,7 +325,8 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_ring_add_leaf, any_cpu(a), any_pfn(a));
 		break;
 	case 2:
-		attack(a, __hyp_trace_ring_add_page, any_cpu(a), any_pfn(a));
+		attack(a, __hyp_trace_ring_add_pages, any_cpu(a), any_ring_pfn(a),
+		       any_nr_added(a));
 		break;
 	case 3:
 		attack(a, __hyp_trace_ring_end, any_cpu(a));
@@ -329,10 +358,10 @@ static void any_call(struct attacker *a)
 		clock_storm(a);
 		break;
 	case 13:
-		attack(a, __pkvm_host_share_hyp, given_pfn(a));
+		attack(a, __pkvm_host_share_hyp, below(a, 2) ? given_pfn(a) : ring_pfn(a));
 		break;
 	case 14:
-		attack(a, __pkvm_host_unshare_hyp, given_pfn(a));
+		attack(a, __pkvm_host_unshare_hyp, below(a, 2) ? given_pfn(a) : ring_pfn(a));
 		break;
 	case 15 ... 16:
 		load_ring(a);
@@ -434,6 +463,8 @@ static void attack_on_all(void)
 }
 
 /* Nothing but the right pages; and nothing twice */
+#define STEP_PAGES	11
+
 static void try_begin(u64 meta, u64 dir, u64 other)
 {
 	expect(-EPERM, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
@@ -448,13 +479,15 @@ static void try_begin(u64 meta, u64 dir, u64 other)
 	expect(0, __pkvm_host_unshare_hyp, meta);
 	expect(-EPERM, __pkvm_host_unshare_hyp, meta);
 	expect(0, __pkvm_host_share_hyp, meta);
-	expect(0, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
-	expect(-EBUSY, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)3);
+	expect(0, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)STEP_PAGES);
+	expect(-EBUSY, __hyp_trace_ring_begin, (u64)ring_cpu, meta, dir, (u64)STEP_PAGES);
 	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
 	expect(-EPERM, __pkvm_host_share_hyp, dir);
 	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, dir);
-	expect(-EPERM, __hyp_trace_ring_add_page, (u64)ring_cpu, dir);
-	expect(-EPERM, __hyp_trace_ring_add_page, (u64)ring_cpu, other);
+	expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, dir, (u64)1);
+	expect(-ENOSPC, __hyp_trace_ring_add_pages, (u64)ring_cpu, other, (u64)1);
+	/* It was shared, and is no more. */
+	expect(-EPERM, __pkvm_host_unshare_hyp, other);
 }
 
 static void try_not_ready(void)
@@ -464,64 +497,93 @@ static void try_not_ready(void)
 	expect(-EINVAL, __hyp_trace_ring_pop, (u64)nr_cpu_ids);
 }
 
-static void try_pages(u64 meta, u64 leaf, u64 other, const u64 *pages)
+/* Numbers that can't be, and pages of which one is not the host's alone: none is taken. */
+static void try_wrong_pages(u64 meta, u64 pages)
 {
+	const u64 end = BIT(52 - PAGE_SHIFT);
+
+	expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, meta, (u64)1);
+	expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, (u64)hyp_pfn, (u64)1);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages, (u64)0);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages,
+	       (u64)HYP_TRACE_HCALL_PAGES + 1);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages, BIT(32) + 1);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages, U64_MAX);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, end - 1, (u64)2);
+	expect(-EINVAL, __hyp_trace_ring_add_pages, (u64)ring_cpu, U64_MAX, (u64)2);
+
+	expect(0, __pkvm_host_share_hyp, pages + 3);
+	expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages, (u64)4);
+	expect(-EPERM, __pkvm_host_unshare_hyp, pages);
+	expect(-EPERM, __pkvm_host_unshare_hyp, pages + 2);
+	expect(0, __pkvm_host_unshare_hyp, pages + 3);
+}
+
+/* As many as a hypercall takes, two, and the last one */
+static void try_pages(u64 meta, u64 leaf, u64 other, u64 pages)
+{
+	const u64 runs[][2] = { { 0, 8 }, { 8, 2 }, { 10, 1 } };
 	unsigned int i;
 
-	expect(0, __pkvm_host_share_hyp, pages[0]);
-	expect(-ENOSPC, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[0]);
-	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, pages[0]);
+	BUILD_BUG_ON(HYP_TRACE_HCALL_PAGES != 8 || STEP_PAGES != 11);
 	expect(0, __hyp_trace_ring_add_leaf, (u64)ring_cpu, leaf);
 	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, leaf);
 	expect(-ENOSPC, __hyp_trace_ring_add_leaf, (u64)ring_cpu, other);
-	expect(-EBUSY, __hyp_trace_ring_add_page, (u64)ring_cpu, meta);
+	try_wrong_pages(meta, pages);
 	expect(-EINVAL, __hyp_trace_ring_end, (u64)ring_cpu);
-	for (i = 0; i < 3; i++) {
-		if (i)
-			expect(0, __pkvm_host_share_hyp, pages[i]);
-		expect(0, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[i]);
-		expect(-EBUSY, __pkvm_host_unshare_hyp, pages[i]);
-		expect(-EBUSY, __hyp_trace_ring_add_page, (u64)ring_cpu, pages[i]);
+	for (i = 0; i < ARRAY_SIZE(runs); i++) {
+		u64 first = pages + runs[i][0], nr = runs[i][1];
+
+		expect(0, __hyp_trace_ring_add_pages, (u64)ring_cpu, first, nr);
+		expect(-EBUSY, __pkvm_host_unshare_hyp, first + nr - 1);
+		expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, first, nr);
+		expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, first);
 		expect(i < 2 ? -EINVAL : 0, __hyp_trace_ring_end, (u64)ring_cpu);
+		if (!i)
+			expect(-ENOSPC, __hyp_trace_ring_add_pages, (u64)ring_cpu, pages + 8,
+			       (u64)4);
 	}
 	expect(-EBUSY, __hyp_trace_ring_end, (u64)ring_cpu);
 	expect(-EBUSY, __hyp_trace_ring_add_leaf, (u64)ring_cpu, other);
+	expect(-EBUSY, __hyp_trace_ring_add_pages, (u64)ring_cpu, other, (u64)1);
 }
 
-/* What EL2 gives back, in this order; then it has nothing. */
-static void try_unload(u64 meta, const u64 *pages)
+/* As many pages as a hypercall returns, the other ones, the leaf: then only begin is left. */
+static void try_unload(u64 meta, u64 pages)
 {
 	unsigned int i;
 
 	expect(0, __hyp_trace_swap_reader, (u64)ring_cpu);
 	expect(-ENODATA, __hyp_trace_swap_reader, (u64)ring_cpu);
 	expect(0, __hyp_trace_reset, (u64)ring_cpu);
-	for (i = 0; i < 3 + 1; i++) {
+	for (i = 0; i < 3; i++) {
 		expect(1, __hyp_trace_ring_pop, (u64)ring_cpu);
 		expect(-ENODEV, __hyp_trace_swap_reader, (u64)ring_cpu);
 		expect(-EBUSY, __hyp_trace_ring_end, (u64)ring_cpu);
+		expect(-EPERM, __pkvm_host_unshare_hyp, pages + 3);
+		expect(i ? -EPERM : -EBUSY, __pkvm_host_unshare_hyp, pages + 2);
 	}
 	expect(-EBUSY, __pkvm_host_unshare_hyp, meta);
 	expect(0, __hyp_trace_ring_pop, (u64)ring_cpu);
 	expect(0, __hyp_trace_ring_pop, (u64)ring_cpu);
-	for (i = 0; i < 3; i++)
-		expect(0, __pkvm_host_unshare_hyp, pages[i]);
+	for (i = 0; i < STEP_PAGES; i++)
+		expect(-EPERM, __pkvm_host_unshare_hyp, pages + i);
 	expect(0, __pkvm_host_unshare_hyp, meta);
 }
 
 /* With each step wrong before it is right; on the first pages given, which come back. */
 static void try_steps(void)
 {
-	u64 pfns[7];
+	u64 pfns[4], pages = page_to_pfn(ring_pages);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(pfns); i++)
 		pfns[i] = page_to_pfn(given_pages[i]);
 
-	try_begin(pfns[0], pfns[1], pfns[6]);
+	try_begin(pfns[0], pfns[1], pfns[3]);
 	try_not_ready();
-	try_pages(pfns[0], pfns[2], pfns[6], &pfns[3]);
-	try_unload(pfns[0], &pfns[3]);
+	try_pages(pfns[0], pfns[2], pfns[3], pages);
+	try_unload(pfns[0], pages);
 	try_not_ready();
 }
 
@@ -550,6 +612,8 @@ static void take_back(void)
 	}
 	for (i = 0; i < NR_GIVEN; i++)
 		hyp(__pkvm_host_unshare_hyp, page_to_pfn(given_pages[i]));
+	for (i = 0; i < NR_RING; i++)
+		hyp(__pkvm_host_unshare_hyp, page_to_pfn(ring_pages) + i);
 	for (i = 0; i < NR_SHARED; i++)
 		hyp(__pkvm_host_unshare_hyp, page_to_pfn(shared_pages[i]));
 }
@@ -599,6 +663,24 @@ static int alloc_pages_of(struct page **pages, unsigned int nr)
 	return 0;
 }
 
+static int alloc_ring_pages(void)
+{
+	ring_pages = alloc_pages(GFP_KERNEL, RING_ORDER);
+	if (!ring_pages)
+		return -ENOMEM;
+
+	split_page(ring_pages, RING_ORDER);
+	return 0;
+}
+
+static void free_ring_pages(void)
+{
+	unsigned int i;
+
+	for (i = 0; ring_pages && i < NR_RING; i++)
+		__free_page(ring_pages + i);
+}
+
 static void free_pages_of(struct page **pages, unsigned int nr)
 {
 	unsigned int i;
@@ -620,11 +702,13 @@ static int __init hyp_hostile_init(void)
 	other = alloc_page(GFP_KERNEL);
 	ret = other ? alloc_pages_of(shared_pages, NR_SHARED) : -ENOMEM;
 	ret = ret ?: alloc_pages_of(given_pages, NR_GIVEN);
+	ret = ret ?: alloc_ring_pages();
 	if (ret) {
 		if (other)
 			__free_page(other);
 		free_pages_of(shared_pages, NR_SHARED);
 		free_pages_of(given_pages, NR_GIVEN);
+		free_ring_pages();
 		return ret;
 	}
 
@@ -637,6 +721,8 @@ static int __init hyp_hostile_init(void)
 
 	for (i = 0; i < NR_SHARED; i++)
 		give_back(shared_pages[i], other);
+	for (i = 0; i < NR_RING; i++)
+		give_back(ring_pages + i, other);
 	for (i = 0; i < NR_GIVEN; i++)
 		give_back(given_pages[i], other);
 	__free_page(other);

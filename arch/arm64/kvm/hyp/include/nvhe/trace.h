@@ -35,7 +35,7 @@ void hyp_trace_unpark(void);
 
 int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
 int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn);
-int __hyp_trace_ring_add_page(u64 cpu, u64 pfn);
+int __hyp_trace_ring_add_pages(u64 cpu, u64 pfn, u64 nr_pages);
 int __hyp_trace_ring_end(u64 cpu);
 int __hyp_trace_ring_pop(u64 cpu);
 int __hyp_trace_enable(u64 cpu, bool enable);
@@ -62,7 +62,7 @@ void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args);
 /* trace_hcall.c */
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_ring_add_leaf(struct kvm_cpu_context *host_ctxt);
-void handle___hyp_trace_ring_add_page(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_ring_add_pages(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_ring_end(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_ring_pop(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt);
