@@ -23,14 +23,7 @@
  * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever;
  * it covers all of struct rb_reader.
  *
- * Ordering, with kernel/trace/trace_ring.c for the writer's half:
- *
- * (A) page->commit is loaded with acquire before the events it covers.
- * (B) meta->tail is loaded with acquire before page->commit: when tail is not
- *     the reader's position, that commit is final.
- * (D) the page was read before ops->swap_reader() gives it back: that does so
- *     with at least a release, on this CPU.
- * (G) what belongs to a position is read before meta->next; smp_rmb() between.
+ * The letters of memory orderings, (A) and so on, are explained in trace_ring.c.
  */
 #include <linux/version.h>
 
@@ -385,10 +378,11 @@ static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
 
 	lockdep_assert_held(&cpu_buffer->reader_lock);
 
-	id = reader->writer->ops->swap_reader(reader->writer, cpu_buffer->cpu);
+	id = reader->writer->ops->swap_reader(reader->writer, cpu_buffer->cpu);	/* (D) */
 	if (id < 0)
 		return false;
 
+	smp_wmb();						/* (S) */
 	pos = READ_ONCE(reader->meta->reader);
 	slot = rb_writer_find(reader, pos, id);
 	if (!slot)
@@ -619,7 +613,7 @@ bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu)
 {
 	bool has = cpumask_test_cpu(cpu, buffer->cpumask);
 
-	smp_rmb();	/* with ring_buffer_reader_add_cpu(): the mask before the ring */
+	smp_rmb();						/* (M) */
 	return has;
 }
 
@@ -645,7 +639,7 @@ int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_w
 		return -ENOMEM;
 
 	buffer->buffers[cpu] = cpu_buffer;
-	smp_wmb();	/* with ring_buffer_reader_has_cpu(): the ring before the mask */
+	smp_wmb();						/* (M) */
 	cpumask_set_cpu(cpu, buffer->cpumask);
 	return 0;
 }

@@ -15,7 +15,7 @@
  *			a writer that comes to oldest + nr_slots, and not before
  *	other pages	by a writer that comes to pos + nr_slots
  *
- * Each time something was read of a page, (G) tells whether the writer had come
+ * Each time something was read of a page, (G) of trace_ring.c tells whether the writer had come
  * that far, as for an iterator. If so it counts as never read, and the dump goes
  * on with the next page.
  *
@@ -74,7 +74,7 @@ static bool rb_dump_is_at(struct ring_buffer_reader_dump *dump, u64 pos)
 {
 	u64 now;
 
-	smp_rmb();	/* The writer tells of an exchange before the tables follow. */
+	smp_rmb();						/* (S) */
 	now = READ_ONCE(dump->cpu_buffer->reader->meta->reader);
 
 	/* Before the first exchange it says 0. */

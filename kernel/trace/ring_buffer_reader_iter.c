@@ -286,7 +286,7 @@ static bool rb_iter_try_end(struct ring_buffer_reader_iter *iter)
 	}
 
 	/* Perhaps without the page that it is leaving */
-	iter->end = smp_load_acquire(&reader->meta->meta.entries);	/* all before tail */
+	iter->end = smp_load_acquire(&reader->meta->meta.entries);	/* (N) */
 	iter->last_pos = smp_load_acquire(&reader->meta->tail);		/* (B) */
 	return false;
 }

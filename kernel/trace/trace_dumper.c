@@ -21,14 +21,12 @@ static struct trace_dumper *trace_dumpers;
 void __init trace_register_dumper(struct trace_dumper *dumper)
 {
 	dumper->next = trace_dumpers;
-	/* Pairs with trace_dumper_find(), which takes no lock. */
-	smp_store_release(&trace_dumpers, dumper);
+	smp_store_release(&trace_dumpers, dumper);		/* (L) */
 }
 
 static struct trace_dumper *trace_dumper_find(const char *name)
 {
-	/* Pairs with trace_register_dumper(). */
-	struct trace_dumper *dumper = smp_load_acquire(&trace_dumpers);
+	struct trace_dumper *dumper = smp_load_acquire(&trace_dumpers);	/* (L) */
 
 	while (dumper && strcmp(dumper->name, name))
 		dumper = dumper->next;

@@ -55,33 +55,208 @@
  * page and the pages of events are shared, and the reader's side may corrupt them at
  * any time. So the writer never loads from them.
  *
- * Ordering
- * --------
+ * Memory ordering
+ * ---------------
  *
- * (A) commit:	writer stores the event, then page->commit with release. Reader
- *		loads page->commit with acquire, then reads the event.
- * (B) tail:	writer stores page->commit for the last time, then ring->tail
- *		(and meta->tail) with release. Reader loads tail with acquire;
- *		pages at earlier positions are complete.
- * (C) overrun:	writer exchanges the slot of p, then stores ring->overrun with
- *		release. Reader loads overrun with acquire, then exchanges the
- *		slot of h. Of the two exchanges of a slot but one can succeed;
- *		if the reader's does, h is not counted, nor is anything after
- *		it. And since h is the oldest position by a tail that was
- *		loaded before overrun, by (B) all before h is: exact.
- * (D) slot:	reader has read its page, then puts it into a slot by an
- *		exchange that is at least a release. Writer loads the slot with
- *		acquire, then overwrites the page.
- * (G) taken:	writer stores meta->next, then what concerns that position: the
- *		overrun, the page's commit and its events; smp_wmb() between.
- *		Who looks at a page without owning it reads that first, then
- *		loads meta->next; smp_rmb() between. If next has not come to
- *		the position that takes the page, what was read is what was
- *		written; and if it is tail, the counters belong to tail.
+ * All pairs of memory orderings between the writer, the hypervisor's configuration and
+ * the kernel that reads: this is the only place that explains them. A pair has a letter,
+ * and each line of code that is part of it has that letter as a comment, "(A)". Below the
+ * letter are the functions of the one side, then after "with" those of the other side.
+ * Litmus tests are in tools/testing/hyptrace/litmus.
  *
- * By (G) the counters of the meta page belong to tail: of the page at tail they
- * know nothing, so that an event need not touch them. What is on it, who reads it
- * sees by its commit.
+ * The ring, its writer and its readers:
+ *
+ * (A) commit: A-commit
+ *	trace_ring.h:trace_ring_commit
+ *   with
+ *	ring_buffer_reader.c:rb_writer_commit
+ *
+ *	The writer stores the event, then page->commit with release. The reader loads
+ *	page->commit with acquire, then the events that it covers.
+ *
+ * (B) tail: B-tail
+ *	trace_ring.c:trace_ring_next_page
+ *   with
+ *	trace_ring.c:trace_ring_swap_reader
+ *	ring_buffer_reader.c:rb_writer_empty
+ *	ring_buffer_reader.c:rb_writer_get_reader_page
+ *	ring_buffer_reader.c:rb_writer_get_state
+ *	ring_buffer_reader.c:rb_writer_oldest_page
+ *	ring_buffer_reader.c:rb_writer_set_reader
+ *	ring_buffer_reader_dump.c:rb_dump_find_pages
+ *	ring_buffer_reader_iter.c:rb_iter_find
+ *	ring_buffer_reader_iter.c:rb_iter_try_end
+ *	ring_buffer_reader_page.c:rb_writer_next_complete
+ *	ring_buffer_reader_page.c:rb_writer_page_complete
+ *
+ *	The writer stores page->commit for the last time, then ring->tail and meta->tail
+ *	with release. The reader loads tail with acquire: pages at earlier positions are
+ *	complete.
+ *
+ * (C) overrun: C-overrun
+ *	trace_ring.c:trace_ring_claim_slot
+ *   with
+ *	trace_ring.c:trace_ring_swap_reader
+ *
+ *	The writer exchanges the slot of p, then stores ring->overrun with release. The
+ *	reader loads overrun with acquire, then exchanges the slot of h. Only one of two
+ *	exchanges of a slot succeeds. If the reader's does, neither h nor any later
+ *	position is in overrun. All positions before h are, since h is the oldest one by a
+ *	tail that was loaded before overrun (B). So overrun is exact.
+ *
+ * (D) slot: D-slot
+ *	trace_ring.c:trace_ring_claim_slot
+ *   with
+ *	trace_ring.c:trace_ring_swap_reader
+ *	ring_buffer_reader.c:rb_writer_swap
+ *
+ *	The reader reads its page, then ops->swap_reader() puts it into a slot, by an
+ *	exchange that is at least a release. The writer loads the slot with acquire, then
+ *	overwrites the page.
+ *
+ * (G) next: G-taken, G-counters
+ *	trace_ring.c:trace_ring_next_page
+ *   with
+ *	ring_buffer_reader.c:rb_writer_get_state
+ *	ring_buffer_reader_dump.c:rb_dump_is_there
+ *	ring_buffer_reader_iter.c:rb_iter_copy
+ *
+ *	The writer stores meta->next, then what belongs to that position: the overrun, the
+ *	page's commit and its events; smp_wmb() between. A non-consuming reader reads those
+ *	first, then loads meta->next; smp_rmb() between. If next is before the position
+ *	that reuses the page, what the reader has copied is what the writer wrote. If next
+ *	is tail, the counters belong to tail.
+ *
+ *	So the counters of the meta page do not include the page at tail, and an event need
+ *	not update them. A reader counts the events of that page by its commit.
+ *
+ * (N) number of entries: N-entries
+ *	trace_ring.c:trace_ring_next_page
+ *   with
+ *	ring_buffer_reader_iter.c:rb_iter_try_end
+ *
+ *	The writer stores meta->tail, then, when it leaves that page, meta->entries;
+ *	smp_wmb() between. The reader loads entries with acquire, then tail: all entries
+ *	are on pages up to tail.
+ *
+ * (S) swap: S-swap
+ *	ring_buffer_reader.c:rb_writer_swap
+ *   with
+ *	ring_buffer_reader_dump.c:rb_dump_is_at
+ *
+ *	ops->swap_reader() stores meta->reader. The reader then changes its tables of
+ *	pages; smp_wmb() between. The dumper, which takes no lock, loads a page from the
+ *	tables, then meta->reader; smp_rmb() between. It notices if the page was swapped.
+ *
+ * (M) mask of CPUs: M-mask
+ *	ring_buffer_reader.c:ring_buffer_reader_add_cpu
+ *   with
+ *	ring_buffer_reader.c:ring_buffer_reader_has_cpu
+ *
+ *	The reader stores the pointer to a CPU's ring, then sets the CPU's bit; smp_wmb()
+ *	between. Others test the bit, then load the pointer; smp_rmb() between.
+ *
+ * The hypervisor's configuration, and CPUs that stop writing:
+ *
+ * (E) generation: E-config
+ *	trace_cpu.h:hyp_trace_config_changed
+ *   with
+ *	trace.c:hyp_trace_cpu_prepare
+ *
+ *	A hypercall stores the clock or an event's state, then increments the generation
+ *	with release. A CPU whose copy has another generation loads the generation with
+ *	acquire, then copies the clock and the states. If these change meanwhile, so does
+ *	the generation, and the CPU's next event copies again.
+ *
+ * (F) on: F-on
+ *	trace.c:hyp_trace_enable_held
+ *   with
+ *	trace.c:hyp_trace_pop_locked
+ *	trace.c:hyp_trace_reset_locked
+ *
+ *	A CPU commits its last event, then stores @on = false with release. Another CPU
+ *	loads @on with acquire, then unloads or resets the ring.
+ *
+ * (P) presence: P-park
+ *	trace.c:hyp_trace_park
+ *	trace.c:hyp_trace_unpark
+ *   with
+ *	trace.c:hyp_trace_hold
+ *	trace.c:hyp_trace_release
+ *
+ *	A CPU commits its last event, then stores PARKED with release. Another CPU
+ *	exchanges PARKED for HELD with acquire, uses the writer's part of the ring, then
+ *	stores PARKED with release. The CPU exchanges PARKED for PRESENT with acquire
+ *	before its next event. Only one of two exchanges sees the same PARKED: either the
+ *	CPU sees all that the holder did, or the holder's exchange fails. A CPU that sees
+ *	HELD takes the ring's lock, and so waits for the holder.
+ *
+ * (Q) filter program: Q-program
+ *	filter.c:hyp_filter_set
+ *   with
+ *	filter.c:hyp_filter_match
+ *
+ *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
+ *	pointer with acquire, then reads the program.
+ *
+ * (R) retired program: R-retired, R-later, R-outside
+ *	filter.c:hyp_filter_match
+ *   with
+ *	filter.c:hyp_filter_is_quiesced
+ *
+ *	A CPU stores @reading, then loads the pointer to the program. A hypercall stores a
+ *	new pointer, then loads @reading. smp_mb() is between the two on both sides. So if
+ *	@reading does not name the filter, the CPU's next load of the pointer returns the
+ *	new program. The CPU clears @reading with release, after it has read the program.
+ *	The hypercall loads @reading with acquire, then overwrites the program.
+ *
+ * The kernel's buffer of all rings:
+ *
+ * (H) the host's buffer: H-buffer
+ *	hyp_trace.c:hyp_trace_load_rings
+ *	hyp_trace.c:hyp_trace_hide_unused
+ *   with
+ *	hyp_trace.c:hyp_trace_peek
+ *
+ *	The kernel sets up the buffer, then stores the pointer to it with release. The
+ *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
+ *
+ * (U) unloading: U-unload
+ *	hyp_trace_dump.c:hyp_trace_dump_begin
+ *	hyp_trace_dump.c:hyp_trace_dump_oops
+ *   with
+ *	hyp_trace_dump.c:hyp_trace_is_dumping
+ *
+ *	The dumper sets hyp_trace_dumping, then loads the pointer to the buffer. The kernel
+ *	clears the pointer, then loads hyp_trace_dumping. Both have a full barrier between.
+ *	So either the dumper finds no buffer, or the buffer is not freed. The dumper clears
+ *	hyp_trace_dumping with release, after it has used the buffer.
+ *
+ * (V) polling: V-poll
+ *	hyp_trace.c:hyp_trace_poll_start
+ *   with
+ *	hyp_trace.c:hyp_trace_poll_start
+ *
+ *	A reader becomes a waiter, then loads whether tracing is on. Whoever turns tracing
+ *	on stores that, then looks for waiters. Both have smp_mb() between, in this
+ *	function. So at least one of them starts polling.
+ *
+ * (W) wake: W-wake
+ *	hyp_trace_raw.c:hyp_trace_raw_wake
+ *   with
+ *	hyp_trace_raw.c:hyp_trace_raw_wait_cond
+ *	hyp_trace_raw.c:hyp_trace_raw_wait
+ *
+ *	The kernel stores what changed, then increments raw->wake with release. A waiter
+ *	loads raw->wake with acquire, then what changed.
+ *
+ * (L) list of dumpers: L-dumpers
+ *	trace_dumper.c:trace_register_dumper
+ *   with
+ *	trace_dumper.c:trace_dumper_find
+ *
+ *	The kernel fills in a dumper, then stores the pointer to it with release. An oops
+ *	loads the pointer with acquire.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -315,7 +490,7 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	u64 pos = ring->tail + 1;
 
 	WRITE_ONCE(ring->meta->next, pos);
-	smp_wmb();					/* (G) */
+	smp_wmb();					/* (G), (N) */
 
 	trace_ring_finish_page(ring);
 	ring->page_id = trace_ring_claim_slot(ring, slot, pos);

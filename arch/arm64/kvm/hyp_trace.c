@@ -102,8 +102,7 @@ static bool hyp_trace_has_waiters(void)
  */
 void hyp_trace_poll_start(void)
 {
-	/* The waiter is seen by the work, or @on by the waiter. */
-	smp_mb();
+	smp_mb();						/* (V) */
 	if (hyp_trace_is_on())
 		schedule_delayed_work(&hyp_trace.poll, HYP_TRACE_POLL_PERIOD);
 }
@@ -178,7 +177,7 @@ static int hyp_trace_load_rings(void)
 		return PTR_ERR(buffer);
 
 	hyp_trace_stats_forget(RING_BUFFER_ALL_CPUS);
-	smp_store_release(&hyp_trace.buffer, buffer);	/* for hyp_trace_peek() */
+	smp_store_release(&hyp_trace.buffer, buffer);		/* (H) */
 	return 0;
 }
 
@@ -216,7 +215,7 @@ static struct hyp_trace_buffer *hyp_trace_hide_unused(void)
 	/* Who dumps locks nothing. Another time, then, if there is one. */
 	WRITE_ONCE(hyp_trace.buffer, NULL);
 	if (hyp_trace_is_dumping()) {
-		smp_store_release(&hyp_trace.buffer, buffer);	/* as in hyp_trace_load() */
+		smp_store_release(&hyp_trace.buffer, buffer);	/* (H) */
 		return NULL;
 	}
 
@@ -533,7 +532,7 @@ int hyp_trace_set_size(int cpu, unsigned long size)
  */
 struct trace_buffer *hyp_trace_peek(void)
 {
-	struct hyp_trace_buffer *buffer = smp_load_acquire(&hyp_trace.buffer); /* all of it */
+	struct hyp_trace_buffer *buffer = smp_load_acquire(&hyp_trace.buffer);	/* (H) */
 
 	return buffer ? buffer->trace : NULL;
 }

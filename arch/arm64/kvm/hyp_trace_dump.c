@@ -21,9 +21,8 @@
  * begins. What was printed once is not printed again: after an oops comes the panic
  * for it.
  *
- * Ordering: hyp_trace_dumping is set before the buffer is looked for, and the
- * buffer is hidden before hyp_trace_is_dumping() is asked, both with full barriers:
- * either there is none, or it stays.
+ * Memory ordering: (U), by which the buffer stays while it is dumped, is explained in
+ * kernel/trace/trace_ring.c.
  */
 #include <linux/atomic.h>
 #include <linux/init.h>
@@ -72,7 +71,7 @@ static u8 hyp_trace_dump_record[HYP_TRACE_DUMP_RECORD] __aligned(8);
  */
 bool hyp_trace_is_dumping(void)
 {
-	smp_mb();	/* The buffer was hidden before. */
+	smp_mb();						/* (U) */
 	return atomic_read(&hyp_trace_dumping);
 }
 
@@ -162,7 +161,7 @@ static void hyp_trace_dump_lines(void)
 /* True for the one that may dump. */
 static bool hyp_trace_dump_begin(void)
 {
-	return !atomic_xchg(&hyp_trace_dumping, 1);
+	return !atomic_xchg(&hyp_trace_dumping, 1);		/* (U) */
 }
 
 static void hyp_trace_dump_all(int which)
@@ -183,7 +182,7 @@ static void hyp_trace_dump_oops(int which)
 		return;
 
 	hyp_trace_dump_all(which);
-	atomic_set_release(&hyp_trace_dumping, 0);
+	atomic_set_release(&hyp_trace_dumping, 0);		/* (U) */
 }
 
 /**

@@ -61,7 +61,7 @@ static bool hyp_trace_raw_wait_cond(void *data)
 {
 	struct hyp_trace_raw_wait *wait = data;
 
-	return atomic_read_acquire(&wait->raw->wake) != wait->wake ||
+	return atomic_read_acquire(&wait->raw->wake) != wait->wake ||	/* (W) */
 	       READ_ONCE(wait->raw->closed) || (wait->on && !hyp_trace_is_on());
 }
 
@@ -70,7 +70,7 @@ static int hyp_trace_raw_wait(struct hyp_trace_raw *raw, unsigned int full)
 {
 	struct hyp_trace_raw_wait wait = {
 		.raw	= raw,
-		.wake	= atomic_read_acquire(&raw->wake),
+		.wake	= atomic_read_acquire(&raw->wake),	/* (W) */
 		.on	= full && hyp_trace_is_on(),
 	};
 
@@ -79,7 +79,7 @@ static int hyp_trace_raw_wait(struct hyp_trace_raw *raw, unsigned int full)
 
 static void hyp_trace_raw_wake(struct hyp_trace_raw *raw)
 {
-	atomic_fetch_inc_release(&raw->wake);
+	atomic_fetch_inc_release(&raw->wake);			/* (W) */
 	ring_buffer_wake_waiters(raw->buffer, raw->cpu);
 }
 

@@ -26,17 +26,7 @@
  * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
  * hyp_filter_match() takes no lock.
  *
- * Ordering
- * --------
- *
- * (R) retired:	the reader stores @reading, then loads @prog; hyp_filter_set() stores @prog,
- *		then hyp_filter_is_quiesced() loads @reading. smp_mb() is between the two on
- *		either side. So if @reading does not name the filter, the CPU's next
- *		load of @prog finds the new program.
- *		The reader clears @reading with release, after it has read the program;
- *		it is loaded with acquire before the program is written to.
- *
- * A program is stored before @prog is, with release; @prog is loaded with acquire.
+ * Memory ordering: (Q) and (R) are explained in trace_ring.c.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -144,7 +134,7 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 		next->nr = nr;
 	}
 
-	smp_store_release(&filter->prog, next);	/* after the program */
+	smp_store_release(&filter->prog, next);		/* (Q) */
 	filter->added = 0;
 	filter->quiesced = 0;
 	return 0;
@@ -216,7 +206,7 @@ bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **readi
 
 	WRITE_ONCE(*reading, filter);
 	smp_mb();					/* (R) */
-	prog = smp_load_acquire(&filter->prog);		/* before the program */
+	prog = smp_load_acquire(&filter->prog);		/* (Q) */
 	match = !prog || hyp_filter_run(prog, record);
 	smp_store_release(reading, NULL);		/* (R) */
 

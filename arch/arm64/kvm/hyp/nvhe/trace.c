@@ -48,24 +48,14 @@
  * there the host turns a CPU's tracing off before it takes the CPU down. A host
  * that does not only keeps the ring from being unloaded.
  *
- * Locking and ordering
- * --------------------
+ * Locking
+ * -------
  *
  * Each ring has a lock, which covers its state, @on and all but the writer's
  * part of struct trace_ring. The lock is held for one hypercall. No CPU takes
  * two of them. pKVM's own locks are taken inside.
  *
- * (F) on: the CPU stores @on = false with release, after its last commit;
- *     unloading, on another CPU, loads @on with acquire before it touches the
- *     ring.
- *
- * (P) presence: the CPU stores PARKED with release, after its last commit.
- *     Another CPU that exchanges PARKED for HELD does so with acquire, before
- *     it touches the writer's part or @on, and stores PARKED with release
- *     afterwards. The CPU exchanges PARKED for PRESENT with acquire, before its
- *     next event. Only one of two exchanges can see the same PARKED: either the
- *     CPU is held and sees all that the holder did, or the holder fails. A CPU
- *     that sees HELD takes the lock, and so waits for the holder to release it.
+ * Memory ordering: (F) of @on and (P) of @presence are explained in trace_ring.c.
  *
  * Whatever comes from the host is in registers: read once by construction.
  */

@@ -4,16 +4,11 @@
  * event needs nothing else.
  *
  * The configuration is the clock (clock.c) and which events are on, by which id
- * (events.c). It is changed for all CPUs at once; a CPU finds out by a number.
+ * (events.c). It changes for all CPUs at once, and each change has a generation, by which
+ * a CPU notices it: (E) of trace_ring.c.
  *
- * (E) config:	the host's call stores the clock or an event's state, then increments
- *		hyp_trace_config with release. A CPU whose copy has another number
- *		loads hyp_trace_config with acquire, then the clock and the states, and
- *		keeps that number with its copy. If they change meanwhile, so
- *		does the number, and its next event copies again.
- *
- * The number in a copy is 0, which hyp_trace_config is not any more once a CPU has been
- * told to write, while the CPU does not: one comparison tells an event that all is well.
+ * While a CPU does not write, the generation of its copy is 0. hyp_trace_config is not 0
+ * after tracing was enabled on any CPU. So one comparison is enough for an event.
  */
 #ifndef __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
 #define __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
@@ -46,7 +41,7 @@ enum hyp_trace_presence {
 /**
  * struct hyp_trace_cpu - tracing on one CPU
  * @ring:	the ring; what each event needs of it is at the begin
- * @config:	the number of the configuration that @clock and @types are copies of, or 0
+ * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
  * @host_ctxt:	the host's context on the CPU
  * @types:	of the events that are on and have no filter, what their header has before
