@@ -2,7 +2,7 @@
 /*
  * A ring buffer whose writer is not this kernel.
  *
- * A foreign writer (a hypervisor, say) fills rings of pages that it shares
+ * A remote writer (a hypervisor, say) fills rings of pages that it shares
  * with the kernel, one ring per CPU, in the format of the kernel's own ring
  * buffer. This header holds what the two have in common: the layout of a
  * page, of an event's header and of the meta page, all free of other kernel
@@ -120,7 +120,7 @@ struct ring_buffer_writer_ops {
 };
 
 /**
- * struct ring_buffer_writer - a foreign writer
+ * struct ring_buffer_writer - a remote writer
  * @ops:	what it can be asked to do
  * @clock:	the clock of its events, as the kernel reads it, ns
  * @cpumask:	the CPUs that have a ring at first, see ring_buffer_reader_add_cpu()

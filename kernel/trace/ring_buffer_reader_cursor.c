@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Taking a foreign writer's events one by one, without a lock for each
+ * Taking a remote writer's events one by one, without a lock for each
  *
  * Included by ring_buffer.c after ring_buffer_reader_page.c; see ring_buffer_reader.c. A
  * cursor goes over a copy of what there was on the reader's page; the ring is told how far

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last events of a foreign writer, when the kernel is about to die
+ * The last events of a remote writer, when the kernel is about to die
  *
  * Included by ring_buffer.c after ring_buffer_reader_iter.c; see
  * ring_buffer_reader.c. A dump goes over the last pages of a CPU's ring where

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looking at a foreign writer's events without consuming them
+ * Looking at a remote writer's events without consuming them
  *
  * Included by ring_buffer.c after ring_buffer_reader_page.c; see
  * ring_buffer_reader.c. An iterator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Taking a foreign writer's events by the page
+ * Taking a remote writer's events by the page
  *
  * Included by ring_buffer.c after ring_buffer_reader.c, which see.
  *

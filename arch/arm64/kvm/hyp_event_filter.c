@@ -15,19 +15,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/trace_events.h>
+#include <linux/trace_remote_filter.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hypevents_defs.h>
-#include <asm/kvm_hypfilter.h>
 
 #include "hyp_trace.h"
-
-static_assert(HYP_FILTER_EQ == (int)TRACE_FOREIGN_EQ);
-static_assert(HYP_FILTER_LE == (int)TRACE_FOREIGN_LE);
-static_assert(HYP_FILTER_LT == (int)TRACE_FOREIGN_LT);
-static_assert(HYP_FILTER_GE == (int)TRACE_FOREIGN_GE);
-static_assert(HYP_FILTER_GT == (int)TRACE_FOREIGN_GT);
-static_assert(HYP_FILTER_AND == (int)TRACE_FOREIGN_AND);
 
 /* Covers the texts, and that EL2 has the filters that they say. */
 static DEFINE_MUTEX(hyp_filter_lock);
@@ -140,12 +133,9 @@ static size_t hyp_filter_origin(const char *print_fmt, const char *str, size_t p
 #define HYP_FILTER_TRIES	1000
 #define HYP_FILTER_WAIT_US	20
 
-static int hyp_filter_add(unsigned int nr, int index, const struct trace_foreign_pred *pred)
+static int hyp_filter_add(unsigned int nr, int index, const struct trace_remote_pred *pred)
 {
-	return hyp_trace_hypcall(__hyp_trace_add_pred, nr, index,
-				 hyp_pred(pred->offset, pred->size, pred->is_signed, pred->op,
-					  pred->not, pred->when, pred->target),
-				 pred->val);
+	return hyp_trace_hypcall(__hyp_trace_add_pred, nr, index, pred->code, pred->val);
 }
 
 /*
@@ -153,7 +143,7 @@ static int hyp_filter_add(unsigned int nr, int index, const struct trace_foreign
  * refuses it while a CPU there may still read that program. An event is filtered within a
  * microsecond, unless another hypervisor has preempted the CPU.
  */
-static int hyp_filter_add_first(unsigned int nr, const struct trace_foreign_pred *pred)
+static int hyp_filter_add_first(unsigned int nr, const struct trace_remote_pred *pred)
 {
 	int tries, ret = -EAGAIN;
 
@@ -167,7 +157,7 @@ static int hyp_filter_add_first(unsigned int nr, const struct trace_foreign_pred
 }
 
 /* Have EL2 use a program. */
-static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_pred *preds, int nr)
+static int hyp_filter_tell(struct hyp_event *event, const struct trace_remote_pred *preds, int nr)
 {
 	unsigned int event_nr = hyp_event_nr(event);
 	int i, ret = 0;
@@ -191,7 +181,7 @@ static int hyp_filter_tell(struct hyp_event *event, const struct trace_foreign_p
  * @error:	why
  */
 struct hyp_filter {
-	struct trace_foreign_pred	*preds;
+	struct trace_remote_pred	*preds;
 	int				nr;
 	char				*text;
 	int				wrong;
@@ -224,7 +214,7 @@ static int hyp_filter_compile(struct hyp_event *event, const char *str, char *bu
 		return hyp_filter_too_long(filter, str);
 
 	seq_buf_str(&resolved);
-	ret = trace_compile_foreign_filter(&event->call, buf, filter->preds, HYP_FILTER_MAX_PREDS,
+	ret = trace_compile_remote_filter(&event->call, buf, filter->preds, TRACE_REMOTE_MAX_PREDS,
 					   &filter->error);
 	if (ret == -EINVAL)
 		filter->error.pos = hyp_filter_origin(print_fmt, str, filter->error.pos, buf);
@@ -254,7 +244,7 @@ static int hyp_filter_make(struct hyp_event *event, const char *str, struct hyp_
 	int ret = -ENOMEM;
 
 	*filter = (struct hyp_filter){
-		.preds	= kcalloc(HYP_FILTER_MAX_PREDS, sizeof(*filter->preds), GFP_KERNEL),
+		.preds	= kcalloc(TRACE_REMOTE_MAX_PREDS, sizeof(*filter->preds), GFP_KERNEL),
 	};
 	if (buf && filter->preds)
 		ret = hyp_filter_compile(event, str, buf, filter);

@@ -442,7 +442,7 @@ enum print_line_t hyp_event_print(struct trace_iterator *iter)
 static void __init hyp_events_unregister(int nr)
 {
 	while (nr--)
-		trace_remove_foreign_event(&hyp_events[nr].call);
+		trace_remove_remote_event(&hyp_events[nr].call);
 }
 
 /**
@@ -451,7 +451,7 @@ static void __init hyp_events_unregister(int nr)
  * The ids come from where the host's events have theirs; and each is in the
  * host's own events/, where programs that record traces look for formats.
  *
- * Return: 0, or what trace_add_foreign_event() returns.
+ * Return: 0, or what trace_add_remote_event() returns.
  */
 int __init hyp_events_init(void)
 {
@@ -460,7 +460,7 @@ int __init hyp_events_init(void)
 	hyp_events_init_fields();
 
 	for (i = 0; i < NR_HYP_EVENTS; i++) {
-		ret = trace_add_foreign_event(&hyp_events[i].call);
+		ret = trace_add_remote_event(&hyp_events[i].call);
 		if (ret) {
 			hyp_events_unregister(i);
 			return ret;

@@ -9,7 +9,7 @@
 #include <linux/prandom.h>
 #include <linux/seq_buf.h>
 
-#include <asm/kvm_hypfilter.h>
+#include <linux/trace_remote_filter.h>
 
 #include "../../../kernel/trace/trace.h"
 #include "hyp/nvhe/filter.c"
@@ -39,7 +39,7 @@ struct filter_test {
 	struct rnd_state		rnd;
 	u64				record[16];
 	char				text[FILTER_TEST_TEXT];
-	struct trace_foreign_pred	preds[HYP_FILTER_MAX_PREDS];
+	struct trace_remote_pred	preds[TRACE_REMOTE_MAX_PREDS];
 	struct hyp_filter		ours;
 };
 
@@ -127,16 +127,14 @@ static void filter_test_compile(struct kunit *test, struct filter_test *t)
 	int i, nr;
 
 	strscpy(text, t->text);
-	nr = trace_compile_foreign_filter(&t->event->call, text, t->preds, ARRAY_SIZE(t->preds),
+	nr = trace_compile_remote_filter(&t->event->call, text, t->preds, ARRAY_SIZE(t->preds),
 					  &error);
 	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error.text);
 
 	for (i = 0; i < nr; i++) {
-		const struct trace_foreign_pred *p = &t->preds[i];
-		u64 pred = hyp_pred(p->offset, p->size, p->is_signed, p->op, p->not, p->when,
-				    p->target);
+		const struct trace_remote_pred *pred = &t->preds[i];
 
-		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&t->ours, i, pred, p->val,
+		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&t->ours, i, pred->code, pred->val,
 							ALIGN(t->size, 8)));
 	}
 	KUNIT_ASSERT_EQ(test, 0, hyp_filter_set(&t->ours, nr));

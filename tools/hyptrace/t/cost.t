@@ -73,7 +73,7 @@ remote_events() {
 		KCFLAGS="-DCONFIG_TRACE_REMOTE_EVENTS=1 -DCONFIG_TRACE_DUMPERS=1 -Werror" \
 		kernel/trace/trace.o kernel/trace/trace_events.o \
 		kernel/trace/trace_events_filter.o kernel/trace/trace_dumper.o fs/tracefs/inode.o &&
-		nm "$tmp/with/kernel/trace/trace_events.o" | grep trace_add_foreign_event
+		nm "$tmp/with/kernel/trace/trace_events.o" | grep trace_add_remote_event
 }
 
 ok "the source without the series" plain_tree "$tmp/plain"

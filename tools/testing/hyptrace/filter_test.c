@@ -83,7 +83,7 @@ static struct leaf random_leaf(void)
 	void *record = new_record();
 
 	leaf.offset = random_below(&random_state, RECORD_SIZE / leaf.size) * leaf.size;
-	leaf.op = 1 + random_below(&random_state, HYP_FILTER_OPS);
+	leaf.op = 1 + random_below(&random_state, TRACE_REMOTE_OPS);
 	leaf.not = random_next(&random_state) & 1;
 	leaf.is_signed = random_next(&random_state) & 1;
 	leaf.val = field_value(record, leaf.offset, leaf.size, leaf.is_signed);
@@ -96,17 +96,17 @@ static bool leaf_holds(const struct leaf *leaf, const u8 *record)
 	__int128 field = field_value(record, leaf->offset, leaf->size, leaf->is_signed);
 	__int128 val = leaf->is_signed ? (__int128)(s64)leaf->val : (__int128)leaf->val;
 
-	bool holds = (leaf->op & HYP_FILTER_LT && field < val) ||
-		     (leaf->op & HYP_FILTER_EQ && field == val) ||
-		     (leaf->op & HYP_FILTER_GT && field > val) ||
-		     (leaf->op & HYP_FILTER_AND && (u64)field & (u64)val);
+	bool holds = (leaf->op & TRACE_REMOTE_LT && field < val) ||
+		     (leaf->op & TRACE_REMOTE_EQ && field == val) ||
+		     (leaf->op & TRACE_REMOTE_GT && field > val) ||
+		     (leaf->op & TRACE_REMOTE_AND && (u64)field & (u64)val);
 
 	return holds != leaf->not;
 }
 
 static u64 leaf_pred(const struct leaf *leaf, bool when, unsigned int target)
 {
-	return hyp_pred(leaf->offset, leaf->size, leaf->is_signed, leaf->op, leaf->not, when,
+	return trace_remote_pred_code(leaf->offset, leaf->size, leaf->is_signed, leaf->op, leaf->not, when,
 			target);
 }
 
@@ -138,8 +138,8 @@ static void test_comparisons(void)
  * @nr:		how many
  */
 struct expr {
-	struct leaf	leaves[HYP_FILTER_MAX_PREDS];
-	bool		and[HYP_FILTER_MAX_PREDS];
+	struct leaf	leaves[TRACE_REMOTE_MAX_PREDS];
+	bool		and[TRACE_REMOTE_MAX_PREDS];
 	unsigned int	nr;
 };
 
@@ -178,7 +178,7 @@ static void random_expr(struct expr *expr)
 {
 	unsigned int i;
 
-	expr->nr = 1 + random_below(&random_state, HYP_FILTER_MAX_PREDS);
+	expr->nr = 1 + random_below(&random_state, TRACE_REMOTE_MAX_PREDS);
 	for (i = 0; i < expr->nr; i++) {
 		expr->leaves[i] = random_leaf();
 		expr->and[i] = random_next(&random_state) & 1;
@@ -214,61 +214,61 @@ static void test_programs(void)
 /* A leaf jumps over others, to one that is not the end. */
 static void test_jumps(void)
 {
-	struct leaf is_0 = { .offset = 0, .size = 1, .op = HYP_FILTER_EQ };
+	struct leaf is_0 = { .offset = 0, .size = 1, .op = TRACE_REMOTE_EQ };
 	struct hyp_filter filter = { };
 	u8 record[RECORD_SIZE] = { };
 	unsigned int i;
 
 	/* record[0] == i goes to 32 - i; all others go on to the next; 33: no match */
-	for (i = 0; i < HYP_FILTER_MAX_PREDS; i++) {
-		unsigned int target = i < 16 ? HYP_FILTER_MAX_PREDS - i : HYP_FILTER_MAX_PREDS + 1;
+	for (i = 0; i < TRACE_REMOTE_MAX_PREDS; i++) {
+		unsigned int target = i < 16 ? TRACE_REMOTE_MAX_PREDS - i : TRACE_REMOTE_MAX_PREDS + 1;
 
 		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&is_0, true, target), i, RECORD_SIZE));
 	}
-	CHECK(!hyp_filter_set(&filter, HYP_FILTER_MAX_PREDS));
+	CHECK(!hyp_filter_set(&filter, TRACE_REMOTE_MAX_PREDS));
 	for (i = 0; i < 64; i++) {
 		record[0] = i;
-		CHECK(match(&filter, record) == !(i >= 16 && i < HYP_FILTER_MAX_PREDS));
+		CHECK(match(&filter, record) == !(i >= 16 && i < TRACE_REMOTE_MAX_PREDS));
 	}
 }
 
-static const struct leaf sound = { .offset = 8, .size = 8, .op = HYP_FILTER_EQ };
+static const struct leaf sound = { .offset = 8, .size = 8, .op = TRACE_REMOTE_EQ };
 
 static void test_refused_preds(void)
 {
 	static const struct {
 		unsigned int	offset, size, op, index, target;
 	} wrong[] = {
-		{ 8, 0, HYP_FILTER_EQ, 0, 1 },
-		{ 8, 3, HYP_FILTER_EQ, 0, 1 },
-		{ 0, 16, HYP_FILTER_EQ, 0, 1 },
-		{ 8, 255, HYP_FILTER_EQ, 0, 1 },
-		{ 1, 2, HYP_FILTER_EQ, 0, 1 },
-		{ 4, 8, HYP_FILTER_EQ, 0, 1 },
-		{ RECORD_SIZE, 1, HYP_FILTER_EQ, 0, 1 },
-		{ RECORD_SIZE, 8, HYP_FILTER_EQ, 0, 1 },
-		{ 65528, 8, HYP_FILTER_EQ, 0, 1 },
+		{ 8, 0, TRACE_REMOTE_EQ, 0, 1 },
+		{ 8, 3, TRACE_REMOTE_EQ, 0, 1 },
+		{ 0, 16, TRACE_REMOTE_EQ, 0, 1 },
+		{ 8, 255, TRACE_REMOTE_EQ, 0, 1 },
+		{ 1, 2, TRACE_REMOTE_EQ, 0, 1 },
+		{ 4, 8, TRACE_REMOTE_EQ, 0, 1 },
+		{ RECORD_SIZE, 1, TRACE_REMOTE_EQ, 0, 1 },
+		{ RECORD_SIZE, 8, TRACE_REMOTE_EQ, 0, 1 },
+		{ 65528, 8, TRACE_REMOTE_EQ, 0, 1 },
 		{ 8, 8, 0, 0, 1 },
-		{ 8, 8, HYP_FILTER_OPS + 1, 0, 1 },
-		{ 8, 8, 0x80 | HYP_FILTER_EQ, 0, 1 },
-		{ 8, 8, HYP_FILTER_EQ, 0, 0 },
-		{ 8, 8, HYP_FILTER_EQ, 0, HYP_FILTER_MAX_PREDS + 2 },
-		{ 8, 8, HYP_FILTER_EQ, 1, 2 },
-		{ 8, 8, HYP_FILTER_EQ, HYP_FILTER_MAX_PREDS, HYP_FILTER_MAX_PREDS + 1 },
+		{ 8, 8, TRACE_REMOTE_OPS + 1, 0, 1 },
+		{ 8, 8, 0x80 | TRACE_REMOTE_EQ, 0, 1 },
+		{ 8, 8, TRACE_REMOTE_EQ, 0, 0 },
+		{ 8, 8, TRACE_REMOTE_EQ, 0, TRACE_REMOTE_MAX_PREDS + 2 },
+		{ 8, 8, TRACE_REMOTE_EQ, 1, 2 },
+		{ 8, 8, TRACE_REMOTE_EQ, TRACE_REMOTE_MAX_PREDS, TRACE_REMOTE_MAX_PREDS + 1 },
 	};
 	struct hyp_filter filter = { }, before;
 	unsigned int i;
 
 	before = filter;
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		u64 pred = hyp_pred(wrong[i].offset, wrong[i].size, false, wrong[i].op, false, true,
+		u64 pred = trace_remote_pred_code(wrong[i].offset, wrong[i].size, false, wrong[i].op, false, true,
 				    wrong[i].target);
 
 		if (!CHECK(hyp_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
 			tap_at("case %u", i);
 		CHECK(!memcmp(&filter, &before, sizeof(filter)));
 	}
-	for (i = HYP_PRED_BITS; i < 64; i++)
+	for (i = TRACE_REMOTE_PRED_BITS; i < 64; i++)
 		CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1) | 1ULL << i, 0,
 				     RECORD_SIZE) == -22);
 	CHECK(hyp_filter_add(&filter, 1ULL << 32, leaf_pred(&sound, true, 1), 0,
@@ -277,7 +277,7 @@ static void test_refused_preds(void)
 	/* Half a field of it is in the record. */
 	CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 0, sound.offset + 4) == -22);
 
-	for (i = 0; i < HYP_FILTER_MAX_PREDS; i++)
+	for (i = 0; i < TRACE_REMOTE_MAX_PREDS; i++)
 		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE));
 	CHECK(hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE) == -22);
 }
@@ -325,9 +325,9 @@ static void random_word(struct hyp_filter *filter, unsigned int *index)
 	u64 pred = random_next(&random_state);
 
 	if (random_below(&random_state, 8))
-		pred = hyp_pred(random_below(&random_state, 40),
+		pred = trace_remote_pred_code(random_below(&random_state, 40),
 				1 << random_below(&random_state, 5), pred & 1,
-				random_below(&random_state, HYP_FILTER_OPS + 2), pred & 2, pred & 4,
+				random_below(&random_state, TRACE_REMOTE_OPS + 2), pred & 2, pred & 4,
 				random_below(&random_state, 40));
 	if (!hyp_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
 		++*index;
@@ -492,7 +492,7 @@ static void test_unwanted(void)
 	CHECK(!hand_over_nonzero(&shared, 1, 1));
 	start_readers(threads);
 	while (changes < 5000 * TEST_LOAD) {
-		nr = 1 + random_below(&random_state, HYP_FILTER_MAX_PREDS);
+		nr = 1 + random_below(&random_state, TRACE_REMOTE_MAX_PREDS);
 		ret = hand_over_nonzero(&shared, nr, 1 + changes);
 		if (ret)
 			sched_yield();

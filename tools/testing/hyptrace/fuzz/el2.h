@@ -51,6 +51,16 @@ static inline void put_unaligned_u64(u64 value, void *to)
 
 #define put_unaligned(value, to)	put_unaligned_u64(value, to)
 
+static inline u64 get_unaligned_u64(const void *from)
+{
+	u64 value;
+
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+#define get_unaligned(from)		get_unaligned_u64(from)
+
 static inline int fls(u32 word)
 {
 	return word ? 32 - __builtin_clz(word) : 0;

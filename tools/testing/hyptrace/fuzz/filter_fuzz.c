@@ -20,8 +20,8 @@
  * @nr:		how many; 0 for no filter
  */
 struct program {
-	u64		preds[HYP_FILTER_MAX_PREDS];
-	u64		vals[HYP_FILTER_MAX_PREDS];
+	u64		preds[TRACE_REMOTE_MAX_PREDS];
+	u64		vals[TRACE_REMOTE_MAX_PREDS];
 	unsigned int	nr;
 };
 
@@ -67,18 +67,18 @@ static u64 any_pred(struct input *input)
 
 	if (what & 1)
 		return input_bytes(input, 8);
-	return hyp_pred(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1,
-			input_below(input, HYP_FILTER_OPS + 2), what >> 4 & 1, what >> 5 & 1,
+	return trace_remote_pred_code(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1,
+			input_below(input, TRACE_REMOTE_OPS + 2), what >> 4 & 1, what >> 5 & 1,
 			input_below(input, 36));
 }
 
 static s64 field_of(u64 pred, const u8 *record)
 {
-	unsigned int bits = 8 * hyp_pred_size(pred);
+	unsigned int bits = 8 * trace_remote_pred_size(pred);
 	u64 field = 0;
 
-	memcpy(&field, record + hyp_pred_offset(pred), hyp_pred_size(pred));
-	if (hyp_pred_is_signed(pred) && bits < 64 && field >> (bits - 1))
+	memcpy(&field, record + trace_remote_pred_offset(pred), trace_remote_pred_size(pred));
+	if (trace_remote_pred_is_signed(pred) && bits < 64 && field >> (bits - 1))
 		field |= ~0ULL << bits;
 	return field;
 }
@@ -86,13 +86,13 @@ static s64 field_of(u64 pred, const u8 *record)
 static bool holds(u64 pred, u64 val, const u8 *record)
 {
 	u64 field = field_of(pred, record);
-	bool is_signed = hyp_pred_is_signed(pred);
-	unsigned int op = hyp_pred_op(pred);
+	bool is_signed = trace_remote_pred_is_signed(pred);
+	unsigned int op = trace_remote_pred_op(pred);
 	int sign = is_signed ? ((s64)field > (s64)val) - ((s64)field < (s64)val) :
 			       (field > val) - (field < val);
 
-	return (op & HYP_FILTER_LT && sign < 0) || (op & HYP_FILTER_EQ && !sign) ||
-	       (op & HYP_FILTER_GT && sign > 0) || (op & HYP_FILTER_AND && field & val);
+	return (op & TRACE_REMOTE_LT && sign < 0) || (op & TRACE_REMOTE_EQ && !sign) ||
+	       (op & TRACE_REMOTE_GT && sign > 0) || (op & TRACE_REMOTE_AND && field & val);
 }
 
 static bool matches(const struct program *program, const u8 *record)
@@ -101,9 +101,9 @@ static bool matches(const struct program *program, const u8 *record)
 
 	while (i < program->nr) {
 		u64 pred = program->preds[i];
-		bool outcome = holds(pred, program->vals[i], record) != hyp_pred_not(pred);
+		bool outcome = holds(pred, program->vals[i], record) != trace_remote_pred_not(pred);
 
-		i = outcome == hyp_pred_when(pred) ? hyp_pred_target(pred) : i + 1;
+		i = outcome == trace_remote_pred_when(pred) ? trace_remote_pred_target(pred) : i + 1;
 	}
 
 	return i == program->nr;

@@ -96,14 +96,14 @@ const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
  * __hyp_trace_add_pred - take the next predicate of an event's next filter
  * @nr:		the event's place in the catalogue
  * @index:	which predicate it is, from 0
- * @pred:	the predicate, hyp_pred()
+ * @code:	the predicate's trace_remote_pred_code()
  * @val:	its operand
  *
  * Context: hypercall, with arguments from the host.
  * Return: 0; -EINVAL for an argument out of range; -EAGAIN as hyp_filter_add(), for the
  * host to try again. Then nothing has changed.
  */
-int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val)
+int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 {
 	int ret;
 
@@ -112,7 +112,7 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val)
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_filter_add(&hyp_event_filters[nr], index, pred, val, hyp_event_sizes[nr]);
+	ret = hyp_filter_add(&hyp_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
 	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
 }

@@ -8,7 +8,7 @@
  * - A predicate is checked when it comes: its field is in the record and aligned, and
  *   its target is behind it.
  * - A program is checked when it is to be used: all of its predicates were handed
- *   over, and none goes past its two ends. It thus ends after HYP_FILTER_MAX_PREDS of
+ *   over, and none goes past its two ends. It thus ends after TRACE_REMOTE_MAX_PREDS of
  *   them, and reads nothing but the record.
  * - A program does not change while a CPU may read it, whatever the host does.
  *
@@ -59,62 +59,31 @@ static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
 	return true;
 }
 
-static bool hyp_pred_field_is_valid(u64 pred, unsigned int size)
-{
-	unsigned int offset = hyp_pred_offset(pred), bytes = hyp_pred_size(pred);
-
-	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-		return false;
-	return offset % bytes == 0 && offset + bytes <= size;
-}
-
-static bool hyp_pred_is_valid(u64 pred, unsigned int index, unsigned int size)
-{
-	unsigned int op = hyp_pred_op(pred), target = hyp_pred_target(pred);
-
-	return !(pred >> HYP_PRED_BITS) && op && !(op & ~HYP_FILTER_OPS) &&
-	       target > index && target <= HYP_FILTER_MAX_PREDS + 1 &&
-	       hyp_pred_field_is_valid(pred, size);
-}
-
 /**
  * hyp_filter_add - take the next predicate of a program
  * @filter:	the filter
  * @index:	which it is, from 0: the first one begins a new program
- * @pred:	the predicate
+ * @code:	the predicate's trace_remote_pred_code()
  * @val:	its operand
  * @size:	of the event's records, bytes
  *
  * Return: 0; -EINVAL for one that does not fit there; -EAGAIN for a first one while a
  * CPU may read the program that was in use before. Then nothing has changed.
  */
-int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 pred, u64 val, unsigned int size)
+int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
 {
 	struct hyp_filter_prog *prog = hyp_filter_next(filter);
 
-	if (index >= HYP_FILTER_MAX_PREDS || (index && index != filter->added) ||
-	    !hyp_pred_is_valid(pred, index, size))
+	if (index >= TRACE_REMOTE_MAX_PREDS || (index && index != filter->added) ||
+	    !trace_remote_pred_is_valid(code, index, size))
 		return -EINVAL;
 	if (!index && !hyp_filter_is_quiesced(filter))
 		return -EAGAIN;
 
-	index = array_index_nospec(index, HYP_FILTER_MAX_PREDS);
-	prog->preds[index] = pred;
-	prog->vals[index] = val;
+	index = array_index_nospec(index, TRACE_REMOTE_MAX_PREDS);
+	prog->preds[index] = (struct trace_remote_pred) { code, val };
 	filter->added = index + 1;
 	return 0;
-}
-
-static bool hyp_filter_prog_is_valid(const struct hyp_filter_prog *prog, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (hyp_pred_target(prog->preds[i]) > nr + 1)
-			return false;
-	}
-
-	return true;
 }
 
 /**
@@ -129,7 +98,7 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 	struct hyp_filter_prog *next = nr ? hyp_filter_next(filter) : NULL;
 
 	if (next) {
-		if (nr != filter->added || !hyp_filter_prog_is_valid(next, filter->added))
+		if (nr != filter->added || !trace_remote_filter_is_valid(next->preds, filter->added))
 			return -EINVAL;
 		next->nr = nr;
 	}
@@ -138,55 +107,6 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 	filter->added = 0;
 	filter->quiesced = 0;
 	return 0;
-}
-
-/* A field of the record, extended to 64 bits. */
-static __always_inline u64 hyp_filter_load(u64 pred, const void *record)
-{
-	const void *field = record + hyp_pred_offset(pred);
-	bool is_signed = hyp_pred_is_signed(pred);
-
-	switch (hyp_pred_size(pred)) {
-	case 1:
-		return is_signed ? (u64)*(const s8 *)field : *(const u8 *)field;
-	case 2:
-		return is_signed ? (u64)*(const s16 *)field : *(const u16 *)field;
-	case 4:
-		return is_signed ? (u64)*(const s32 *)field : *(const u32 *)field;
-	default:
-		return *(const u64 *)field;
-	}
-}
-
-static __always_inline bool hyp_filter_compare(u64 pred, u64 field, u64 val)
-{
-	bool less = hyp_pred_is_signed(pred) ? (s64)field < (s64)val : field < val;
-	unsigned int is = less ? HYP_FILTER_LT : HYP_FILTER_GT;
-
-	if (field == val)
-		is = HYP_FILTER_EQ;
-	if (field & val)
-		is |= HYP_FILTER_AND;
-	return hyp_pred_op(pred) & is;
-}
-
-/* A program that is in use has one predicate at least. */
-static __always_inline bool hyp_filter_run(const struct hyp_filter_prog *prog, const void *record)
-{
-	unsigned int i = 0;
-
-	do {
-		u64 pred = prog->preds[i];
-		u64 field = hyp_filter_load(pred, record);
-		bool match = hyp_filter_compare(pred, field, prog->vals[i]);
-
-		if ((match ^ hyp_pred_not(pred)) == hyp_pred_when(pred))
-			i = hyp_pred_target(pred);
-		else
-			i++;
-	} while (i < prog->nr);
-
-	return i == prog->nr;
 }
 
 /**
@@ -207,7 +127,7 @@ bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **readi
 	WRITE_ONCE(*reading, filter);
 	smp_mb();					/* (R) */
 	prog = smp_load_acquire(&filter->prog);		/* (Q) */
-	match = !prog || hyp_filter_run(prog, record);
+	match = !prog || trace_remote_filter_match(prog->preds, prog->nr, record);
 	smp_store_release(reading, NULL);		/* (R) */
 
 	return match;

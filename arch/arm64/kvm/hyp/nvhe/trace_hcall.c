@@ -92,10 +92,10 @@ void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, nr, host_ctxt, 1);
 	DECLARE_REG(u64, index, host_ctxt, 2);
-	DECLARE_REG(u64, pred, host_ctxt, 3);
+	DECLARE_REG(u64, code, host_ctxt, 3);
 	DECLARE_REG(u64, val, host_ctxt, 4);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_add_pred(nr, index, pred, val);
+	cpu_reg(host_ctxt, 1) = __hyp_trace_add_pred(nr, index, code, val);
 }
 
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt)

@@ -5,18 +5,16 @@
 #ifndef __ARM64_KVM_HYP_NVHE_FILTER_H
 #define __ARM64_KVM_HYP_NVHE_FILTER_H
 
-#include <asm/kvm_hypfilter.h>
+#include <linux/trace_remote_filter.h>
 
 /**
  * struct hyp_filter_prog - a program
- * @preds:	its predicates, but for
- * @vals:	... their operands
+ * @preds:	its predicates
  * @nr:		how many
  */
 struct hyp_filter_prog {
-	u64		preds[HYP_FILTER_MAX_PREDS];
-	u64		vals[HYP_FILTER_MAX_PREDS];
-	unsigned int	nr;
+	struct trace_remote_pred	preds[TRACE_REMOTE_MAX_PREDS];
+	unsigned int			nr;
 };
 
 /**
@@ -33,7 +31,7 @@ struct hyp_filter {
 	unsigned int		quiesced;
 };
 
-int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 pred, u64 val, unsigned int size);
+int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size);
 int hyp_filter_set(struct hyp_filter *filter, u64 nr);
 bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
 		      const void *record);

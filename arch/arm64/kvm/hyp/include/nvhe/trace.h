@@ -43,7 +43,7 @@ int __hyp_trace_swap_reader(u64 cpu);
 int __hyp_trace_reset(u64 cpu);
 int __hyp_trace_set_event(u64 nr, u64 id);
 int __hyp_trace_patch_sites(u64 first);
-int __hyp_trace_add_pred(u64 nr, u64 index, u64 pred, u64 val);
+int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c */
