@@ -103,6 +103,7 @@ boot() {
 	cp -R "$BUILD/selftest" "$dir/files"
 	# The soak in earnest is t/soak.t.
 	echo "export KVM_MODE=$1 tests='$(tests_for "$1" "$3")' HYP_TRACE_SOAK=3" \
+		"HYP_TRACE_SOAK_SWITCHED=/test/switched" \
 		>"$dir/files/form"
 	"$TOOLS/vm" "MODE=$1" "CPU=$2" "SMP=$3" SCRIPT="$tmp/script" FILES="$dir/files" \
 		>"$dir/ktap" 2>"$dir/err" </dev/null && echo 0 >"$dir/status" || echo $? >"$dir/status"

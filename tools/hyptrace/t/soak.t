@@ -23,6 +23,7 @@ boot() {
 		#!/bin/sh
 		export HYP_TRACE_SOAK=$SOAK HYP_TRACE_SOAK_SEED=$SEED
 		export HYP_TRACE_SOAK_KB=131072 HYP_TRACE_SOAK_LOADS=512
+		export HYP_TRACE_SOAK_SWITCHED=/test/switched
 		hyp-trace/guest --hold
 		echo "# test soak.sh"
 		hyp-trace/soak.sh </dev/null

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "soak.h"
 
 unsigned int tracing;
+const char *switched;
 
 static void raise_floor(int cpu, unsigned int floor)
 {
@@ -33,6 +35,18 @@ void switch_tracing(bool on)
 	store(&tracing, next | TRACING_CHANGES);
 	must_put("tracing_on", on ? "1" : "0");
 	store(&tracing, next | on);
+}
+
+/* Turn tracing on while there are writers; what they write until the command ends may be lost. */
+static void switch_on_again(void)
+{
+	unsigned int next = (load(&tracing) & ~(TRACING_ON | TRACING_CHANGES)) + TRACING_STEP;
+
+	store(&tracing, next | TRACING_CHANGES);
+	must_put("tracing_on", "1");
+	if (switched && system(switched))
+		violation("%s failed", switched);
+	store(&tracing, next | TRACING_ON);
 }
 
 /* Forget the events of a CPU; -1: of all. */
@@ -71,7 +85,7 @@ void run_switcher(void)
 	while (running()) {
 		switch_tracing(false);
 		rest(some(50));
-		switch_tracing(true);
+		switch_on_again();
 		rest(some(200));
 		add(&done.switches, 1);
 	}
