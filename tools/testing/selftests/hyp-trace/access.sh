@@ -55,23 +55,23 @@ contents() {
 
 test_stranger() {
 	outcomes $STRANGER
-	is "a stranger, by the directory: each file" "$(kinds)" EACCES
+	is "another user, by the directory's mode: each file" "$(kinds)" EACCES
 	none "as the host's" unlike_host
-	is "a stranger can't look into the directory" \
+	is "another user can't list the directory" \
 		"$(fileop as $STRANGER open "$HYP" r)" EACCES
 
 	chmod o+rx $(directories)
 	outcomes $STRANGER
-	is "a stranger, by each file's mode" "$(kinds)" EACCES
+	is "another user, by each file's mode" "$(kinds)" EACCES
 	none "by each file's mode, as the host's" unlike_host
-	is "a stranger can look into the directory then" \
+	is "another user can list the directory then" \
 		"$(fileop as $STRANGER open "$HYP" r)" ok
 	chmod o-rx $(directories)
 }
 
 test_unharmed() {
 	contents >after
-	none "what was refused has changed nothing" diff before after
+	none "refused operations have changed nothing" diff before after
 	holds "there was something to change" "$(grep -c selftest before)" -gt 0
 }
 
@@ -85,7 +85,7 @@ test_group() {
 	is "the group reads filters" "$(can events/hypervisor/hyp_enter/filter)" r
 	is "the group writes write_event" "$(can write_event)" "w wt"
 	outcomes $STRANGER
-	is "a stranger beside the group" "$(kinds)" EACCES
+	is "another user, with a group set" "$(kinds)" EACCES
 	mount -o remount,gid=0,mode=700 "$TRACEFS"
 }
 
@@ -100,7 +100,7 @@ test_owner() {
 		"ok 1"
 	echo 0 >"$HYP/tracing_on"
 	outcomes $STRANGER
-	is "a stranger beside the owner" "$(kinds)" EACCES
+	is "another user, with an owner set" "$(kinds)" EACCES
 	mount -o remount,uid=0,mode=700 "$TRACEFS"
 }
 
@@ -116,5 +116,5 @@ test_unharmed
 test_group
 test_owner
 outcomes $STRANGER
-is "a stranger, as before" "$(kinds)" EACCES
+is "another user, as before" "$(kinds)" EACCES
 ktap_finished

@@ -75,7 +75,7 @@ test_cleared() {
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
 	is "unloaded after clearing with tracing off" "$(size)" "$ROOM (unloaded)"
-	is "no event is left then" "$(fileop read "$HYP/trace_pipe")" EAGAIN
+	is "no event is left after clearing" "$(fileop read "$HYP/trace_pipe")" EAGAIN
 }
 
 test_memory() {
@@ -87,12 +87,12 @@ test_memory() {
 	unload
 	after=$(free_kb)
 	ktap_print_msg "free: $before kB, loaded $loaded kB, unloaded $after kB"
-	holds "loading takes the memory" $((before - loaded)) -ge $((CPUS * SIZE * 9 / 10))
-	holds "unloading gives it back" $((before - after)) -lt "$NOISE"
+	holds "loading allocates the memory" $((before - loaded)) -ge $((CPUS * SIZE * 9 / 10))
+	holds "unloading frees the memory" $((before - after)) -lt "$NOISE"
 	is "loading ten times" "$(load_often)" 10
 	after=$(free_kb)
 	ktap_print_msg "free: after ten times $after kB"
-	holds "no memory is lost" $((before - after)) -lt "$NOISE"
+	holds "loading leaks no memory" $((before - after)) -lt "$NOISE"
 }
 
 # For all CPUs as much as there is: refused at once, or when tracing is to start.
@@ -108,7 +108,7 @@ test_too_large() {
 	fi
 	is "a buffer as large as the memory is refused" "$outcome" "$expected"
 	is "tracing is off then" "$(cat "$HYP/tracing_on")" 0
-	holds "no memory is lost by that" $((before - $(free_kb))) -lt "$NOISE"
+	holds "the refused buffer leaks no memory" $((before - $(free_kb))) -lt "$NOISE"
 	echo "$ROOM" >"$HYP/buffer_size_kb"
 	: >guests
 	record trace run_guest
@@ -144,7 +144,7 @@ test_overflow() {
 	holds "read and lost are no more than were written" \
 		"$written" -le $((4 * $(exits guests) + 2 * others + 1000))
 	none "the oldest events are those lost" older_than_guest
-	none "what is left is sound" unsound 'malformed|backwards|misled' trace
+	none "the remaining events are in order" unsound 'malformed|backwards|misled' trace
 }
 
 # judge NAME: what is to be said of a trace of CPU 0 with gaps. The number of
@@ -157,7 +157,7 @@ judge() {
 	ktap_print_msg "$gaps, $(lost trace) events lost of $written, $made exits"
 	holds "$1: read and lost are as many as were written" "$written" -ge $((4 * made))
 	none "$1: events lost are counted exactly" unsound unpaired trace
-	none "$1: what is left is sound" unsound 'malformed|backwards|misled' trace
+	none "$1: the remaining events are in order" unsound 'malformed|backwards|misled' trace
 }
 
 # Between one run of the guest and the next, the events of one page and a half
@@ -175,7 +175,7 @@ test_gaps() {
 	echo 0 >"$HYP/tracing_on"
 	fileop drain - <&3 >>trace
 	exec 3<&-
-	holds "gaps: at least one for each read" "$(grep -c LOST trace)" -ge 4
+	holds "each read reports a gap" "$(grep -c LOST trace)" -ge 4
 	judge "gaps"
 }
 

@@ -40,28 +40,29 @@ smc() {
 }
 
 test_hypercalls() {
-	is "no such hypercall" "$(traced "hvc 0xc600ffff 1 2")" \
+	is "a hypercall that does not exist" "$(traced "hvc 0xc600ffff 1 2")" \
 		"host_hcall: id=65535 name=0xffff invalid=1 ret=-1"
-	is "and what it returns" "$(returned "hvc 0xc600ffff 1 2" | cut -d ' ' -f 1)" \
+	is "a hypercall that does not exist: its result" \
+		"$(returned "hvc 0xc600ffff 1 2" | cut -d ' ' -f 1)" \
 		0xffffffffffffffff
 	is "no hypercall at all" "$(traced "hvc 0x84000000")" \
 		"$UNFIT"
-	is "one whose number has a hypercall's in its lower half" "$(traced "hvc 0x1c600000c")" \
+	is "a number with a hypercall's in its lower half" "$(traced "hvc 0x1c600000c")" \
 		"$UNFIT"
 	if [ "$(kvm_mode)" = protected ]; then
-		is "one that is not for the host any more" "$(traced "hvc 0xc6000001")" \
+		is "a hypercall that the host may no longer make" "$(traced "hvc 0xc6000001")" \
 			"host_hcall: id=1 name=__kvm_get_mdcr_el2 invalid=1 ret=-1"
 	else
-		ktap_test_skip "one that is not for the host any more: all are"
+		ktap_test_skip "a hypercall that the host may no longer make: there is none"
 	fi
 }
 
 test_smcs() {
 	smc "an SMC that EL2 handles" "smc 0x84000000" \
 		"host_smc: id=0x84000000 name=PSCI_0_2_FN_PSCI_VERSION forwarded=0"
-	smc "one that is for the firmware" "smc 0x80000000" \
+	smc "an SMC for the firmware" "smc 0x80000000" \
 		"host_smc: id=0x80000000 name=0x80000000 forwarded=1"
-	smc "FF-A: before a version is agreed on" "smc 0x84000069" \
+	smc "FF-A: before a version is negotiated" "smc 0x84000069" \
 		"host_ffa_call: func_id=0x84000069 name=FFA_ID_GET $INVALID handled=1 err=-2
 host_smc: id=0x84000069 name=FFA_ID_GET forwarded=0"
 	smc "FF-A: a version, where there is no secure world" "smc 0x84000063 0x10000" \

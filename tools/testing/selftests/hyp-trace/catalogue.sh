@@ -89,11 +89,11 @@ test_guest() {
 	for vcpu in 0 1; do
 		is "vCPU $vcpu: guest_enter for each exit" \
 			"$(number "guest_enter: vcpu=$vcpu\$")" "$(exits_of $vcpu)"
-		is "vCPU $vcpu: and guest_exit" \
+		is "vCPU $vcpu: guest_exit for each exit" \
 			"$(number "guest_exit: vcpu=$vcpu ")" "$(exits_of $vcpu)"
 	done
-	is "guest_exit tells hypercalls and waits" "$(classes)" "$(told_classes)"
-	holds "an address of the guest's is told" "$(number 'elr=0x400000[0-9a-f]*$')" -gt 60
+	is "guest_exit has hypercalls and waits" "$(classes)" "$(told_classes)"
+	holds "guest_exit has an address of the guest" "$(number 'elr=0x400000[0-9a-f]*$')" -gt 60
 	holds "an interrupt has no syndrome" "$(number 'exit_code=IRQ esr=0x0 ')" -eq \
 		"$(number 'exit_code=IRQ ')"
 	holds "the host's hypercalls run them" \
@@ -104,16 +104,16 @@ test_guest() {
 
 # Under pKVM memory is the hypervisor's for as long as the guest is there.
 test_memory() {
-	is "the guest's memory came back" "$(pages hyp_donate)" "$(pages host_donate)"
+	is "the guest's memory was returned" "$(pages hyp_donate)" "$(pages host_donate)"
 	is "each page shared is unshared" "$(pfns host_unshare)" "$(pfns host_share)"
 	if [ "$(kvm_mode)" = protected ]; then
 		holds "pages were donated" "$(pages host_donate)" -gt 2
 		holds "pages were shared" "$(pages host_share)" -gt 1
 		holds "EL2 allocated pages" "$(number 'hyp_alloc: pfn=0x[1-9a-f]')" -gt 0
-		holds "and freed them" "$(number 'hyp_free: pfn=0x[1-9a-f]')" -gt 0
-		holds "the host touched what is not mapped" "$(number host_mem_abort:)" -gt 0
+		holds "EL2 freed pages" "$(number 'hyp_free: pfn=0x[1-9a-f]')" -gt 0
+		holds "the host touched unmapped pages" "$(number host_mem_abort:)" -gt 0
 	else
-		is "no page changes hands, nor owner" \
+		is "no page is shared or donated" \
 			"$(number '(donate|share|hyp_alloc|hyp_free|host_mem_abort):')" 0
 		for name in 2 3 4 5; do
 			ktap_test_skip "$name: plain nVHE has no stage 2 for the host"
@@ -133,9 +133,9 @@ test_psci() {
 	[ "$(kvm_mode)" = protected ] && calls=1 || calls=0
 	is "the CPU calls CPU_OFF" \
 		"$(number "^\[00$CPU\] .*: psci_call: .*_CPU_OFF arg0=")" "$calls"
-	is "another one CPU_ON, for that CPU" \
+	is "another CPU calls CPU_ON for it" \
 		"$(number ": psci_call: .*_CPU_ON arg0=$(mpidr "$CPU") ")" "$calls"
-	is "which is an SMC of the host's" \
+	is "CPU_ON is an SMC of the host" \
 		"$(number ': host_smc: id=0xc4000003 name=.*_CPU_ON forwarded=0$')" "$calls"
 }
 
@@ -187,15 +187,15 @@ write_some() {
 
 test_tasks() {
 	recorded guest_exit two_guests
-	is "a guest's exit is of the thread that runs it" "$(tasks)" "$(tids)"
+	is "a guest's exit has the pid of the vCPU's thread" "$(tasks)" "$(tids)"
 	recorded guest_enter two_guests
-	is "and its entry" "$(tasks)" "$(tids)"
+	is "a guest's entry has the pid of the vCPU's thread" "$(tasks)" "$(tids)"
 	recorded selftest write_some
-	is "a hypercall is of the task that makes it" "$(tasks)" "$$"
+	is "a hypercall has the pid of its task" "$(tasks)" "$$"
 	recorded hyp_enter two_guests
-	is "hyp_enter: the vCPU, or none" \
+	is "hyp_enter has the vCPU, or none" \
 		"$(awk '{ print int($3 / 65536) }' records | sort -nu | xargs)" "0 1 65535"
-	is "which has as many as it exits" \
+	is "hyp_enter: as many for a vCPU as it exits" \
 		"$(awk 'int($3 / 65536) == 1' records | wc -l)" "$(exits_of 1)"
 }
 
@@ -203,6 +203,6 @@ plan $((12 + 7 + 4 + 1 + 5)) write_event
 test_guest
 test_memory
 test_psci
-none "each event comes alone" not_alone
+none "each event can be enabled alone" not_alone
 test_tasks
 ktap_finished

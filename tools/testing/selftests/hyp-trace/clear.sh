@@ -32,13 +32,13 @@ test_ways() {
 	for way in "write x" "write 0" "open wt" "open rwt"; do
 		reset_numbers 8
 		echo 1 >"$HYP/tracing_on"
-		none "$way: few events are forgotten, later ones kept" kept 11 30 $way
+		none "$way: few events are cleared, later ones kept" kept 11 30 $way
 		reset_numbers 3
 		echo 1 >"$HYP/tracing_on"
-		none "$way: those overwritten are forgotten" kept $((20 * PER_PAGE)) 30 $way
-		is "$way: and not told as lost" "$(fact lost trace)" 0
+		none "$way: overwritten events are cleared" kept $((20 * PER_PAGE)) 30 $way
+		is "$way: cleared events are not reported lost" "$(fact lost trace)" 0
 		is "$way: tracing stays on" "$(cat "$HYP/tracing_on")" 1
-		none "$way: later ones can be overwritten" kept 1 $((20 * PER_PAGE)) $way
+		none "$way: later events can be overwritten" kept 1 $((20 * PER_PAGE)) $way
 	done
 }
 
@@ -48,26 +48,26 @@ test_not() {
 	for mode in r w rw wa; do
 		fileop open "$TRACE" $mode
 	done >outcome
-	is "other ways to open it" "$(sort <outcome | uniq -c | xargs)" "4 ok"
+	is "other modes of open()" "$(sort <outcome | uniq -c | xargs)" "4 ok"
 	cat "$TRACE" >trace
-	none "they forget nothing" inexact trace 100
+	none "other modes of open() clear nothing" inexact trace 100
 }
 
 test_unloading() {
 	reset_numbers 8
 	write_numbers 100
 	echo >"$TRACE"
-	is "with tracing off the buffer is given back" "$(state)" "(unloaded)"
-	is "no event is left then" "$(fileop read "$PIPE")" EAGAIN
+	is "with tracing off, clearing unloads the buffer" "$(state)" "(unloaded)"
+	is "no event is left after clearing" "$(fileop read "$PIPE")" EAGAIN
 	is "a write succeeds when there is nothing" "$(fileop write "$TRACE" x)" ok
 	is "O_TRUNC succeeds when there is nothing" "$(fileop open "$TRACE" wt)" ok
-	is "neither loads the buffer" "$(state)" "(unloaded)"
+	is "clearing does not load the buffer" "$(state)" "(unloaded)"
 	write_numbers 100
 	exec 3<"$PIPE"
 	echo >"$TRACE"
-	is "a reader keeps the buffer" "$(state)" "(loaded)"
+	is "a reader keeps the buffer loaded" "$(state)" "(loaded)"
 	exec 3<&-
-	is "until it is closed" "$(state)" "(unloaded)"
+	is "the buffer is unloaded when the reader closes" "$(state)" "(unloaded)"
 }
 
 # forget_last OPERATION ARGUMENT: the last CPU's.
@@ -92,9 +92,9 @@ test_cpu() {
 			state
 			forget "$HYP/per_cpu/cpu$cpu/trace" $way
 		done >states
-		is "one CPU: $way: the buffer is kept while one has events" "$(sort -u states)" \
+		is "one CPU: $way: loaded while a CPU has events" "$(sort -u states)" \
 			"(loaded)"
-		is "one CPU: $way: given back when none has" "$(state)" "(unloaded)"
+		is "one CPU: $way: unloaded when no CPU has events" "$(state)" "(unloaded)"
 	done
 }
 
@@ -150,7 +150,7 @@ meanwhile() {
 	"$1" >outcome 2>wrong
 	grep -qv '^0$' seen || echo "no event was read" >>wrong
 	is "$2: clearing succeeds" "$(sort -u outcome)" ok
-	none "$2: no event is seen again" cat wrong
+	none "$2: no cleared event is seen again" cat wrong
 }
 
 # How many events of each CPU are left, and which is the last one, by the trace
@@ -176,7 +176,7 @@ test_writing() {
 		meanwhile consume_meanwhile "$pages pages, while trace_pipe is read"
 		stop_writers
 		echo 0 >"$HYP/tracing_on"
-		none "$pages pages: in the end, what was written last is left" unlike_counts
+		none "$pages pages: at the end, the last events are left" unlike_counts
 	done
 }
 
@@ -194,10 +194,10 @@ test_asleep() {
 	until_true 10 has_lines pipe $((20 * CPUS))
 	echo 0 >"$HYP/tracing_on"
 	until_true 10 ended $reader
-	is "a reader that sleeps reads on after it" $? 0
+	is "a sleeping reader continues after a clear" $? 0
 	kill $reader 2>&-
 	wait $reader 2>&-
-	none "and has each event once" inexact pipe 20
+	none "a sleeping reader has each event once" inexact pipe 20
 }
 
 # What was not shown yet is forgotten, and what comes later is not for this reading.
@@ -214,10 +214,10 @@ test_half_shown() {
 	judge trace
 	none "trace shown in part: no event but those from before" \
 		unsound '^(malformed|backwards|wrong|uncounted)' trace
-	holds "trace shown in part: not more than there were" \
+	holds "trace shown in part: no more events than there were" \
 		$(($(fact shown trace) + $(fact lost trace))) -le $((CPUS * 2 * PER_PAGE))
 	cat "$TRACE" >trace
-	none "trace shown in part: the next reading has what came later" \
+	none "trace shown in part: the next read has the later events" \
 		inexact trace $((20 * PER_PAGE)) $((2 * PER_PAGE + 1))
 }
 
@@ -232,7 +232,7 @@ test_half_read() {
 	emit_all 10 $((2 * PER_PAGE + 1))
 	fileop drain - <&3 >pipe
 	exec 3<&-
-	none "a page half read is forgotten" inexact pipe 10 $((2 * PER_PAGE + 1))
+	none "a page read in part is cleared" inexact pipe 10 $((2 * PER_PAGE + 1))
 }
 
 plan 53 write_event

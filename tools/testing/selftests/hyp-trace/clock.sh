@@ -67,7 +67,7 @@ test_guest() {
 	reset
 	host_setup
 	record trace run_guest "$@"
-	is "$what: it ran" $? 0
+	is "$what: the guest ran" $? 0
 	is "$what: no event was lost" "$(lost trace)" 0
 	echo 0 >"$HOST/tracing_on"
 	fileop drain "$HOST/trace_pipe" >host

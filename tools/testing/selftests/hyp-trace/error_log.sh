@@ -34,8 +34,8 @@ test_entries() {
 	is "empty at first" "$(wc -c <"$LOG")" 0
 	wrong 1
 	is "an error is logged" "$(numbers)" 1
-	none "as in the host's" unlike_host
-	is "its first line" "$(entries "$LOG" | head -n 1)" \
+	none "an error, as in the host's" unlike_host
+	is "the first line of an error" "$(entries "$LOG" | head -n 1)" \
 		"[TIME] event filter parse error: error: Field not found"
 	wrong 20
 	wrong 300
@@ -49,25 +49,26 @@ test_entries() {
 	is "reading does not clear it" "$(numbers)" "300 4 5 6 7 8 9 10"
 	fileop write "$FILTER" "id == 11" >outcome
 	is "a filter that is accepted is not logged" "$(numbers)" "300 4 5 6 7 8 9 10"
-	none "times go on" sh -c "sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' $LOG | sort -n -c"
+	none "times do not go backwards" \
+		sh -c "sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' $LOG | sort -n -c"
 }
 
 test_clear() {
 	is "write: ok" "$(fileop write "$LOG" text)" ok
 	is "a write alone does not clear it" "$(numbers)" "300 4 5 6 7 8 9 10"
 	echo text >>"$LOG"
-	is "nor one that appends" "$(numbers)" "300 4 5 6 7 8 9 10"
+	is "a write with O_APPEND does not clear it" "$(numbers)" "300 4 5 6 7 8 9 10"
 	is "O_TRUNC: ok" "$(fileop open "$LOG" wt)" ok
 	is "O_TRUNC clears it" "$(wc -c <"$LOG")" 0
 	holds "the host's is not cleared with it" "$(wc -l <"$HOST/error_log")" -eq 24
 	wrong 1
 	: >"$HOST/error_log"
-	is "nor with the host's" "$(numbers)" 1
+	is "clearing the host's does not clear it" "$(numbers)" 1
 	wrong 2
 	is "O_TRUNC for reading and writing: ok" "$(fileop open "$LOG" rwt)" ok
 	is "O_TRUNC for reading and writing clears it" "$(wc -c <"$LOG")" 0
 	wrong 3
-	is "it goes on from there" "$(numbers)" 3
+	is "later errors are logged" "$(numbers)" 3
 	echo >"$LOG"
 	is "a shell's echo clears it" "$(wc -c <"$LOG")" 0
 }
@@ -77,8 +78,8 @@ test_top_level() {
 	cat "$TRACEFS/error_log" >before
 	wrong 1
 	fileop write "$HYP/events/hypervisor/filter" "no_field == 1" >outcome
-	none "nothing is in the top level's" diff before "$TRACEFS/error_log"
-	is "both are in this one" "$(grep -c Command "$LOG")" 2
+	none "the top level's has none of these errors" diff before "$TRACEFS/error_log"
+	is "this instance has both errors" "$(grep -c Command "$LOG")" 2
 }
 
 plan 24 write_event

@@ -178,7 +178,7 @@ done
 
 is "filters are none" "$(filters)" none
 is "a filter of 0 is none" "$(fileop write "$EVENTS/hyp_enter/filter" "0") $(filters)" "ok none"
-is "and for all" "$(fileop write "$EVENTS/filter" "0") $(filters)" "ok none"
+is "the group's filter is none" "$(fileop write "$EVENTS/filter" "0") $(filters)" "ok none"
 is "each event has a directory" \
 	"$(find "$EVENTS" -mindepth 1 -type d | sed 's,.*/,,' | sort | xargs)" "$NAMES"
 
@@ -192,13 +192,14 @@ done
 none "formats have the name and the id" misnamed
 none "fields are aligned, and as large as their types" misplaced
 none "the common fields are those of the host's events" uncommon
-none "print fmt is for parsers in user space" unknown_calls
+none "print fmt can be parsed in user space" unknown_calls
 none "ids are not 0 and fit 16 bits" odd_ids
 none "no event has the id of another, or of one of the host's" shared_ids
 none "each format is in the host's events/ too" unlike_formats
-none "where it can't be enabled" enablers
-is "and not all at once" "$(fileop write "$HOST/enable" 1)" EINVAL
-is "nor by name" "$(fileop write "$TRACEFS/set_event" hypervisor:hyp_enter)" EINVAL
+none "no format in the host's events/ has an enable" enablers
+is "the host's events/ can't enable all of them" "$(fileop write "$HOST/enable" 1)" EINVAL
+is "the host's set_event can't enable one by name" \
+	"$(fileop write "$TRACEFS/set_event" hypervisor:hyp_enter)" EINVAL
 none "header_page is the host's" cmp "$HYP/events/header_page" "$TRACEFS/events/header_page"
 none "header_event is the host's" cmp "$HYP/events/header_event" "$TRACEFS/events/header_event"
 ktap_finished

@@ -70,5 +70,5 @@ for name in $OPERATIONS; do
 	test_operation "$name"
 done
 restore
-none "then tracing works, and a guest runs" as_ever
+none "after all faults, tracing works and a guest runs" as_ever
 ktap_finished

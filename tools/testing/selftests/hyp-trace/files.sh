@@ -40,13 +40,13 @@ remount() {
 test_files() {
 	rows >table
 	mkdir "$OTHER"
-	none "each file is there, and no other" unexpected_files
+	none "each file exists, and no other" unexpected_files
 	none "mode and owner are those of the host's files" unlike_host
 	remount uid=1234,gid=5678
 	is "the owner follows the mount options" "$(stat -c %u:%g "$HYP/trace")" 1234:5678
-	none "of each file, as of the host's" unlike_host
+	none "the owner of each file, as of the host's" unlike_host
 	remount uid=0,gid=0
-	none "and back" unlike_host
+	none "the owner follows the mount options back" unlike_host
 	rmdir "$OTHER"
 }
 
@@ -61,10 +61,12 @@ test_names() {
 		is "$short is a link" "$(readlink "$name")" ../hypervisor
 		is "$short is the same directory" "$(inode "$name")" "$(inode "$HYP")"
 		echo 1 >"$name/tracing_on"
-		is "$short/tracing_on: what is written there holds" "$(cat "$HYP/tracing_on")" 1
+		is "$short/tracing_on: a write through the link has effect" \
+			"$(cat "$HYP/tracing_on")" 1
 		echo 0 >"$HYP/tracing_on"
 		echo >"$name/trace"
-		is "$short: what is written elsewhere is read there" "$(cat "$name/tracing_on")" 0
+		is "$short: a read through the link has the last write" \
+			"$(cat "$name/tracing_on")" 0
 	done
 	is "remotes/ has hypervisor and nothing else" "$(ls "$TRACEFS/remotes")" hypervisor
 }
@@ -120,11 +122,11 @@ test_unharmed() {
 	echo 0 >"$HYP/tracing_on"
 	drain trace
 	is "tracing goes on" "$(count trace hyp_enter guest)" "$(exits guests)"
-	none "each file is still there" unexpected_files
-	is "and each name" "$(inode "$INSTANCE") $(inode "$REMOTE")" \
+	none "each file still exists" unexpected_files
+	is "each link still exists" "$(inode "$INSTANCE") $(inode "$REMOTE")" \
 		"$(inode "$HYP") $(inode "$HYP")"
 	is "an instance of the host's can be made" "$(fileop mkdir "$OTHER")" ok
-	is "and removed" "$(fileop rmdir "$OTHER")" ok
+	is "the host's instance can be removed" "$(fileop rmdir "$OTHER")" ok
 }
 
 plan $((5 + 9 + $(refusals | wc -l) + 5))

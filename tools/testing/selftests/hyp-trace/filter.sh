@@ -83,7 +83,7 @@ test_no_room() {
 	echo "id == 5" >"$FILTER"
 	echo 1 >"$HYP/tracing_on"
 	write_ids
-	is "what does not pass takes no room" \
+	is "events that do not match take no room" \
 		"$(cat "$HYP"/per_cpu/cpu*/stats | awk '
 			/^entries:/ { n += $2 }
 			/^bytes:/ { b += $2 }
@@ -107,7 +107,7 @@ test_wrong() {
 		fileop write "$HOST/events/raw_syscalls/sys_exit/filter" "$ours" >outcome
 		cat "$FILTER" >found
 		host_text <"$HOST/events/raw_syscalls/sys_exit/filter" >host
-		none "and shown as what it is" diff found host
+		none "a refused filter is shown as in the host's file" diff found host
 	done <table
 	rmdir "$HOST"
 }
@@ -130,9 +130,9 @@ refused() {
 	printf '  Command: %s\n%*s\n' "$3" $((12 + $5)) "^" >expected
 	sed "1s/^\[ *[0-9]*\.[0-9]*\] event filter parse error: error: $4\$/OK/" \
 		"$HYP/error_log" >found
-	is "$1: so does error_log" "$(head -n 1 found)" OK
+	is "$1: error_log shows why" "$(head -n 1 found)" OK
 	sed 1d found >log
-	none "$1: with the expression" diff expected log
+	none "$1: error_log has the expression" diff expected log
 	record trace write_ids
 	is "$1: nothing is filtered" "$(passed)" "$(echo "$IDS" | xargs)"
 }
@@ -172,7 +172,7 @@ test_mark() {
 	fileop write "$EVENTS/hyp_enter/filter" 'reason == "guest" && no_field == 1' >outcome
 	is "the mark counts names as they were written" "$(sed -n 2p "$EVENTS/hyp_enter/filter")" \
 		"$(printf '%31s' "^")"
-	is "which are shown so" "$(head -n 1 "$EVENTS/hyp_enter/filter")" \
+	is "the file shows names as they were written" "$(head -n 1 "$EVENTS/hyp_enter/filter")" \
 		'reason == "guest" && no_field == 1'
 	echo 0 >"$EVENTS/hyp_enter/filter"
 }
@@ -187,17 +187,17 @@ test_files() {
 
 	echo "id == 1" >"$FILTER"
 	echo "vcpu == 1" >"$EVENTS/filter"
-	is "for all: those with the field" \
+	is "the group's filter: events with the field have it" \
 		"$(grep -l 'vcpu == 1' "$EVENTS"/*/filter | xargs -n 1 dirname | sed 's,.*/,,' |
 			xargs)" \
 		"guest_enter guest_exit hyp_enter hyp_exit"
-	is "which is shown" "$(cat "$EVENTS/filter")" "vcpu == 1"
-	is "the others keep theirs" "$(cat "$FILTER")" "id == 1"
+	is "the group's filter is shown" "$(cat "$EVENTS/filter")" "vcpu == 1"
+	is "the group's filter: other events keep theirs" "$(cat "$FILTER")" "id == 1"
 	is "a field that none has is refused" \
 		"$(fileop write "$EVENTS/filter" "no_field == 1")" EINVAL
-	is "no event has a filter then" "$(cat "$EVENTS"/*/filter | sort -u)" none
+	is "after a refusal, no event has a filter" "$(cat "$EVENTS"/*/filter | sort -u)" none
 	echo 0 >"$EVENTS/filter"
-	is "0 takes the reason away" "$(cat "$EVENTS/filter")" none
+	is "0 clears the reason" "$(cat "$EVENTS/filter")" none
 }
 
 two_guests() {
@@ -220,14 +220,14 @@ test_names() {
 	reset
 	only hyp_enter
 	echo 'reason == "guest" && vcpu == 1' >"$EVENTS/hyp_enter/filter"
-	is "a name: shown as it was written" "$(cat "$EVENTS/hyp_enter/filter")" \
+	is "a name is shown as it was written" "$(cat "$EVENTS/hyp_enter/filter")" \
 		'reason == "guest" && vcpu == 1'
 	record trace two_guests
 	is "a name, and a vCPU" "$(wc -l <trace)" "$(exits_of 1)"
 	echo "reason != 'guest' && reason != 'hvc'" >"$EVENTS/hyp_enter/filter"
 	record trace two_guests
 	is "other names" "$(grep -cE 'reason=(guest|hvc)$' trace)" 0
-	is "a name that there is not is refused" \
+	is "an unknown name is refused" \
 		"$(fileop write "$EVENTS/hyp_enter/filter" 'reason == "nowhere"')" EINVAL
 	echo 0 >"$EVENTS/hyp_enter/filter"
 
@@ -235,7 +235,7 @@ test_names() {
 	echo 'id == "__kvm_vcpu_run"' >"$EVENTS/host_hcall/filter"
 	record trace two_guests
 	none "a hypercall by name" grep -v ' name=__kvm_vcpu_run ' trace
-	holds "which was made" "$(wc -l <trace)" -gt 60
+	holds "the hypercall was made" "$(wc -l <trace)" -gt 60
 	echo 0 >"$EVENTS/host_hcall/filter"
 
 	only host_hcall
@@ -244,7 +244,7 @@ test_names() {
 	none "a signed field" grep -v ' ret=-' trace
 	echo 'ret > -1' >"$EVENTS/host_hcall/filter"
 	record trace two_guests
-	holds "is compared as that" "$(grep -c ' ret=[0-9]' trace)" -gt 60
+	holds "a signed field is compared as signed" "$(grep -c ' ret=[0-9]' trace)" -gt 60
 	echo 0 >"$EVENTS/host_hcall/filter"
 }
 

@@ -71,8 +71,8 @@ none "hyp_exit and hyp_enter for each exit of the guest" compare_counts
 holds "there are host hypercalls" "$(count trace hyp_enter hvc)" -gt 0
 holds "there are returns to the host" "$(count trace hyp_exit host)" -gt 0
 none "each line is as documented" unsound malformed trace
-none "hyp_enter and hyp_exit take turns on each CPU" unsound unpaired trace
-none "EL2 is entered the way it was left" unsound misled trace
+none "hyp_enter and hyp_exit alternate on each CPU" unsound unpaired trace
+none "EL2 is entered from where it was left to" unsound misled trace
 none "times never go backwards on a CPU" unsound backwards trace
 none "trace_pipe merges the CPUs by time" unsound unmerged trace
 

@@ -136,13 +136,13 @@ test_refused() {
 	refused_unloaded "and again"
 	echo 1 >"$HYP/tracing_on"
 	echo "$LOADED" | grep . >table
-	none "refused while there is one" otherwise
+	none "refused while there is a ring" otherwise
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
 	refused_unloaded "and when there is none any more"
 	rmmod hyp_call
-	none "then a guest runs" run_guest
-	none "and tracing works" inexact_numbers
+	none "afterwards a guest runs" run_guest
+	none "after refusals, tracing works" inexact_numbers
 }
 
 # pages_of EVENT: what the trace has of them that were not refused, a page each.
@@ -187,7 +187,7 @@ test_guest() {
 	kill "$runner"
 	wait "$runner" 2>&-
 	rmmod hyp_call
-	none "and another one runs" run_guest
+	none "another guest runs" run_guest
 }
 
 guest_has_pages() {
@@ -205,13 +205,13 @@ attack() {
 	ktap_print_msg "$(cat "$FOUND/made") made, $(cat "$FOUND/accepted") accepted," \
 		"$(cat "$FOUND/loaded") rings complete, $(cat "$FOUND/swapped") pages exchanged," \
 		"a CPU went $(cat "$FOUND/offline") times"
-	is "$attack: each step comes out as it should" "$(cat "$FOUND/wrong")" 0
-	holds "$attack: they were made" "$(cat "$FOUND/made")" -ge $((to_make / CPUS * CPUS))
-	holds "$attack: rings were complete meanwhile" "$(cat "$FOUND/loaded")" -gt 0
-	is "$attack: all pages are the host's again" "$(cat "$FOUND/stolen")" 0
+	is "$attack: each step has the expected result" "$(cat "$FOUND/wrong")" 0
+	holds "$attack: hypercalls were made" "$(cat "$FOUND/made")" -ge $((to_make / CPUS * CPUS))
+	holds "$attack: rings were complete in between" "$(cat "$FOUND/loaded")" -gt 0
+	is "$attack: all pages were returned to the host" "$(cat "$FOUND/stolen")" 0
 	rmmod hyp_hostile
-	none "$attack: then a guest runs" run_guest
-	none "$attack: and tracing works as ever" inexact_numbers
+	none "$attack: afterwards a guest runs" run_guest
+	none "$attack: afterwards tracing works" inexact_numbers
 }
 
 # bounded SECONDS COMMAND...: it ends by itself, without an error, and has read something.
@@ -269,16 +269,16 @@ test_scribbled() {
 	echo 1 >"$HYP/tracing_on"
 	# shellcheck disable=SC2086 # a list
 	start_emits 999999999 1 $BUSY_CPUS
-	none "readers of pages scribbled over: each comes to an end" read_scribbled
+	none "readers of corrupted pages: each ends" read_scribbled
 	stop_writers
-	holds "they were scribbled over" \
+	holds "pages were corrupted" \
 		"$(cat /sys/module/hyp_scribble/parameters/scribbled)" -gt 1000
 	rmmod hyp_scribble
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
-	is "the buffer is given back" "$(state)" "(unloaded)"
-	none "then, too, a guest runs" run_guest
-	none "and tracing works as if nothing had been" inexact_numbers
+	is "the buffer is unloaded" "$(state)" "(unloaded)"
+	none "after corrupted pages, a guest runs" run_guest
+	none "after corrupted pages, tracing works" inexact_numbers
 }
 
 plan 25 write_event

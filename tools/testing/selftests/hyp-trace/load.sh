@@ -37,12 +37,12 @@ loaded() {
 	load --ms "$MS" "$@" >said 2>&1
 	status=$?
 	sed 's/^#* */# /' said
-	is "$name: read and lost is what was written, nobody starves" $status 0
+	is "$name: read and lost events are those written, no reader starves" $status 0
 }
 
 test_readers() {
-	loaded "nobody reads, small" $SMALL none
-	loaded "nobody reads, large" $LARGE none
+	loaded "no reader, small ring" $SMALL none
+	loaded "no reader, large ring" $LARGE none
 	for kind in trace pipe all read splice map; do
 		loaded "$kind, small" $SMALL $kind
 		loaded "$kind, slow, small" $SMALL --pause $SLOW $kind
@@ -76,12 +76,12 @@ test_guests() {
 	[ "$2" = none ] || cat "$HYP/trace_pipe" >trace &
 	reading=$!
 	guest --vcpus "$VCPUS" --cpu 0 --hvc "$HVC" --mmio 20 --wfi 2 >guests
-	is "$name: they run" $? 0
+	is "$name: the writers run" $? 0
 	stop_writers
 	echo 0 >"$HYP/tracing_on"
 	wait $reading
 	fileop drain - <&3 >>trace
-	none "$name: each event is shown or lost" unbalanced
+	none "$name: each event is shown or reported lost" unbalanced
 	exec 3<&-
 }
 

@@ -40,7 +40,7 @@ test_attempts() {
 	mmap attempts "$HYP/$RAW" >found 2>&1
 	on_host attempts >expected 2>&1
 	rmdir "$HOST"
-	none "what can be done and what not, as with the host's" diff expected found
+	none "allowed and refused operations, as on the host's" diff expected found
 	for line in "write: EACCES" "write, opened to: EPERM" "private: EPERM" "execute: EPERM" \
 		"one page too many: EINVAL" "beyond the end: EINVAL" "all in one: 0" \
 		"munmap of a page within: EINVAL" "mprotect to write: EACCES" \
@@ -49,7 +49,7 @@ test_attempts() {
 		"the reader, not mapped any more: ENODEV"; do
 		is "$line" "$(grep -x "$line" found)" "$line"
 	done
-	is "then the buffer is given back" "$(state)" "(unloaded)"
+	is "the buffer is unloaded after that" "$(state)" "(unloaded)"
 }
 
 # meta NAME FILE
@@ -66,9 +66,9 @@ test_meta() {
 	on_host meta >expected
 	rmdir "$HOST"
 	is "the meta page's sizes are the host's" "$(sed -n 1p found)" "$(sed -n 1p expected)"
-	is "no flags" "$(meta flags found)" 0
-	is "the events written" "$(meta entries found)" $COUNT
-	is "those of the first page are read" "$(meta read found)" "$PER_PAGE"
+	is "the meta page has no flags" "$(meta flags found)" 0
+	is "the meta page counts the events written" "$(meta entries found)" $COUNT
+	is "the events of the first page are read" "$(meta read found)" "$PER_PAGE"
 	is "none was lost" "$(meta overrun found)" 0
 
 	reset_numbers 4
@@ -76,7 +76,7 @@ test_meta() {
 	overrun=$(stat_of "$LAST" overrun)
 	mmap meta "$HYP/$RAW" >found
 	is "lost events are counted, as in stats" "$(meta overrun found)" "$overrun"
-	is "with those written" "$(meta entries found)" $((20 * PER_PAGE))
+	is "lost and other events are those written" "$(meta entries found)" $((20 * PER_PAGE))
 }
 
 mapped() {
@@ -90,12 +90,12 @@ test_read() {
 	write_numbers $COUNT
 	mapped >pipe
 	none "each event once" inexact pipe $COUNT
-	is "then there is nothing more, for read" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
+	is "nothing is left for read()" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
 	mapped >pipe
-	is "nor for who maps it" "$(cat pipe)" ""
+	is "nothing is left for a mapping" "$(cat pipe)" ""
 	write_numbers $COUNT $((COUNT + 1))
 	mapped >pipe
-	none "each that comes later" inexact pipe $COUNT $((COUNT + 1))
+	none "each later event" inexact pipe $COUNT $((COUNT + 1))
 }
 
 # When the ring has gone round: full pages tell that events were lost, and not
@@ -116,8 +116,9 @@ test_lost() {
 		stat_of "$cpu" overrun >"overrun.$cpu"
 	done
 	mapped >pipe
-	none "lost events: the others are there, once" wrong
-	is "lost events: each CPU tells it" "$(grep -cE '^(uncounted|lost) ' pipe.facts)" "$CPUS"
+	none "lost events: each other event once" wrong
+	is "lost events: each CPU reports them" \
+		"$(grep -cE '^(uncounted|lost) ' pipe.facts)" "$CPUS"
 }
 
 # Mapped on all CPUs from here on, by processes that have no descriptor of it.
@@ -182,28 +183,28 @@ test_holds() {
 	before=$(free_kb)
 	hold
 	in_use=$(free_kb)
-	is "mapped, it is loaded" "$(state)" "(loaded)"
+	is "a mapping keeps the buffer loaded" "$(state)" "(loaded)"
 	echo 1 >"$HYP/tracing_on"
 	emit_all 100
 	echo 0 >"$HYP/tracing_on"
-	is "its size can't be changed" "$(fileop write "$HYP/buffer_size_kb" 64)" EBUSY
-	is "it can be cleared" "$(fileop open "$HYP/trace" wt)" ok
-	is "and stays" "$(state)" "(loaded)"
+	is "a mapping prevents a change of size" "$(fileop write "$HYP/buffer_size_kb" 64)" EBUSY
+	is "a mapped buffer can be cleared" "$(fileop open "$HYP/trace" wt)" ok
+	is "a mapped buffer stays loaded after a clear" "$(state)" "(loaded)"
 	is "no events are left" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
 	echo 1 >"$HYP/tracing_on"
 	emit_all 100
 	echo 0 >"$HYP/tracing_on"
 	read_raw >pipe
-	holds "later ones come" "$(grep -c . pipe)" -ge $((CPUS * 100))
+	holds "later events come" "$(grep -c . pipe)" -ge $((CPUS * 100))
 	release
 	until_true 10 unloaded
-	is "not mapped any more, it is given back" "$(state)" "(unloaded)"
+	is "the buffer is unloaded after munmap()" "$(state)" "(unloaded)"
 	after=$(free_kb)
 	ktap_print_msg "KiB free: $before, mapped $in_use, then $after"
 	# The kernel's sanitizers keep some of what was freed, and others free some.
-	holds "the memory was in use" "$((before - in_use))" -ge $((CPUS * LARGE / 2))
-	holds "and is not any more" "$((before - after))" -lt 8000
-	is "its size can be changed then" "$(fileop write "$HYP/buffer_size_kb" 64)" ok
+	holds "the mapping used memory" "$((before - in_use))" -ge $((CPUS * LARGE / 2))
+	holds "munmap() freed the memory" "$((before - after))" -lt 8000
+	is "the size can be changed after munmap()" "$(fileop write "$HYP/buffer_size_kb" 64)" ok
 }
 
 unloaded() {
@@ -235,7 +236,7 @@ test_live() {
 	reset_numbers 64
 	echo 1 >"$HYP/tracing_on"
 	follow mmap follow "$HYP/$RAW" >pipe
-	none "read while it is written: each event once" inexact pipe 5000 1 "$LAST"
+	none "mapped while CPUs write: each event once" inexact pipe 5000 1 "$LAST"
 	reset_numbers 64
 	echo 1 >"$HYP/tracing_on"
 	raw follow-read "$HYP/$RAW" "$RAW_BYTES" >beside &
@@ -245,7 +246,7 @@ test_live() {
 	wait $other
 	ktap_print_msg "lines: $(wc -l <pipe) and $(wc -l <beside)"
 	cat beside >>pipe
-	none "with a reader beside: no event but those" strange
+	none "with another reader: no event but those" strange
 	echo 0 >"$HYP/tracing_on"
 }
 

@@ -80,16 +80,16 @@ only hyp_printk
 none "the text of each number" said_otherwise expected
 only selftest
 record trace write_all
-is "with the event off none" "$(grep -c hyp_printk trace)" 0
+is "no text with the event off" "$(grep -c hyp_printk trace)" 0
 only hyp_printk
 echo 'common_pid != 0' >"$EVENT/filter"
-none "with a filter that lets all pass" said_otherwise expected
+none "all texts with a filter that matches all" said_otherwise expected
 echo 'common_pid == 0' >"$EVENT/filter"
-none "with one that lets none pass" said_otherwise /dev/null
+none "no text with a filter that matches none" said_otherwise /dev/null
 is "a filter of text is refused" "$(fileop write "$EVENT/filter" 'text == "x"')" EINVAL
 echo 0 >"$EVENT/filter"
-is "its field is a string" "$(grep -c 'field:__data_loc char\[\] text;' "$EVENT/format")" 1
-is "which is all that is printed" "$(grep '^print fmt' "$EVENT/format")" \
+is "the field is a string" "$(grep -c 'field:__data_loc char\[\] text;' "$EVENT/format")" 1
+is "the string is all that is printed" "$(grep '^print fmt' "$EVENT/format")" \
 	'print fmt: "%s", __get_str(text)'
 
 reset
@@ -102,7 +102,7 @@ none "in the ring: a null at its end, and no room beyond" misshapen
 reset_to 4096
 only selftest hyp_printk
 record trace emit_all 500
-none "on all CPUs at once: each is of its number" misplaced
-is "and there are all" "$(texts | wc -l)" $((500 * CPUS))
+none "on all CPUs at once: each text has its number" misplaced
+is "on all CPUs at once: no text is missing" "$(texts | wc -l)" $((500 * CPUS))
 is "none was lost" "$(lost trace)" 0
 ktap_finished

@@ -65,13 +65,13 @@ test_sizes() {
 		none "each event once, spliced $pages pages at a time" reads splice_all $pages 16
 	done
 	none "each event once, spliced to a pipe of 2 pages" reads splice_all 16 2
-	is "then there is nothing more" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
+	is "nothing is left" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
 	write_numbers $COUNT
-	is "a larger read has more" \
+	is "a larger read returns more pages" \
 		"$(raw once "$HYP/$RAW" $((3 * RAW_BYTES + 5)))" $((3 * RAW_BYTES))
-	is "... as far as there are whole pages" \
+	is "a larger read returns whole pages" \
 		"$(whole_pages "$(raw once "$HYP/$RAW" 10000000)")" "0 bytes more than whole pages"
-	is "then there is the one being written" "$(raw once "$HYP/$RAW" 10000000)" "$RAW_BYTES"
+	is "the page being written is left" "$(raw once "$HYP/$RAW" 10000000)" "$RAW_BYTES"
 }
 
 # An operation, its argument, what comes of it - `page' is a page's bytes - and
@@ -140,7 +140,7 @@ test_outcomes() {
 		raw woken "$tracing/$RAW" 0
 		echo 0 >"$tracing/tracing_on"
 	done >outcome
-	is "who waits is woken by ioctl 0, as the host's" "$(xargs <outcome)" "woken woken"
+	is "ioctl 0 wakes a waiting reader, as the host's" "$(xargs <outcome)" "woken woken"
 	rmdir "$HOST"
 }
 
@@ -159,21 +159,22 @@ test_waiting() {
 		reset_numbers 8
 		echo 1 >"$HYP/tracing_on"
 		echo 0 >"$HYP/buffer_percent"
-		is "$way: nothing has come" "$(fileop $way "$HYP/$RAW" $SHORT)" timeout
-		is "$way: until something does" \
+		is "$way: waits for an event" "$(fileop $way "$HYP/$RAW" $SHORT)" timeout
+		is "$way: ends at the first event" \
 			"$(waits_for_event fileop $way "$HYP/$RAW" 20000)" ok
 		echo 100 >"$HYP/buffer_percent"
-		is "$way: not for less than buffer_percent" \
+		is "$way: waits for buffer_percent" \
 			"$(fileop $way "$HYP/$RAW" $SHORT)" timeout
 		echo 0 >"$HYP/tracing_on"
-		is "$way: nor when no more comes" "$(fileop $way "$HYP/$RAW" $SHORT)" timeout
+		is "$way: waits when no more events come" \
+			"$(fileop $way "$HYP/$RAW" $SHORT)" timeout
 	done
 	# A splice that is woken by less than a page has nothing, as with the host's.
 	for way in "block 0" "splice-block 10"; do
 		reset_numbers 8
 		echo 1 >"$HYP/tracing_on"
 		echo "${way#* }" >"$HYP/buffer_percent"
-		is "${way% *}: until something comes" \
+		is "${way% *}: ends at the first event" \
 			"$(waits_for_event raw "${way% *}" "$HYP/$RAW" "$RAW_BYTES")" "$RAW_BYTES"
 	done
 }
@@ -203,10 +204,10 @@ lost_counted() {
 }
 
 test_lost() {
-	none "lost events are told to the event, by read" lost_counted read "$RAW_BYTES"
-	holds "some were" "$(fact lost pipe)" -gt 0
-	none "lost events are told to the event, by splice" lost_counted splice 16
-	holds "some were, too" "$(fact lost pipe)" -gt 0
+	none "read() reports lost events exactly" lost_counted read "$RAW_BYTES"
+	holds "read(): events were lost" "$(fact lost pipe)" -gt 0
+	none "splice() reports lost events exactly" lost_counted splice 16
+	holds "splice(): events were lost" "$(fact lost pipe)" -gt 0
 }
 
 # Full pages can't have the number. That events were lost is told; the kernel's
@@ -247,7 +248,7 @@ test_race() {
 		for cpu in $BUSY_CPUS; do
 			raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES" >>"pipe.$cpu"
 		done
-		none "${way% *} beside the writers: each event is read or lost" uneven
+		none "${way% *} while CPUs write: each event is read or reported lost" uneven
 		name="${way% *} beside the writers: a gap is told"
 		if [ "$(overwritten)" -gt 0 ]; then
 			holds "$name" "$(cat pipe.*.facts | grep -cE '^(uncounted|lost)')" -gt 0

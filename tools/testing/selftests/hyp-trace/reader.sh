@@ -27,7 +27,7 @@ test_empty() {
 test_second() {
 	reset
 	exec 3<"$PIPE"
-	is "a second reader finds nothing" "$(fileop read "$PIPE")" EAGAIN
+	is "a second reader has no events" "$(fileop read "$PIPE")" EAGAIN
 	is "a reader of a CPU beside one of all" "$(fileop read "$PIPE0")" EAGAIN
 	exec 3<&-
 	exec 3<"$PIPE0"
@@ -53,7 +53,7 @@ test_killed() {
 	is "a blocked reader can be killed" $? 143
 	echo 0 >"$HYP/tracing_on"
 	fileop drain "$PIPE" >/dev/null
-	is "the buffer is given back then" "$(cat "$HYP/buffer_size_kb")" "1024 (unloaded)"
+	is "the buffer is unloaded after the kill" "$(cat "$HYP/buffer_size_kb")" "1024 (unloaded)"
 }
 
 # A reader that blocks gets events as they come, and the end of file when
@@ -72,8 +72,9 @@ test_end() {
 	kill $reader 2>&-
 	wait $reader 2>&-
 	facts trace
-	is "it has read all events" "$(count trace hyp_enter guest)" "$(exits guests)"
-	none "what it read is sound" unsound 'malformed|backwards|unpaired|misled' trace
+	is "the reader has read all events" "$(count trace hyp_enter guest)" "$(exits guests)"
+	none "the events that it read are in order" \
+		unsound 'malformed|backwards|unpaired|misled' trace
 }
 
 # How many guest exits the two readers below have read.

@@ -143,7 +143,7 @@ is "buffer_size_kb: nonsense changes nothing" "$(cat "$HYP/buffer_size_kb")" "10
 fileop write "$HYP/buffer_percent" 101 >/dev/null
 is "buffer_percent: nonsense changes nothing" "$(cat "$HYP/buffer_percent")" 50
 fileop write "$HYP/current_tracer" x >/dev/null
-is "current_tracer: nor there" "$(cat "$HYP/current_tracer")" nop
+is "current_tracer: nonsense changes nothing" "$(cat "$HYP/current_tracer")" nop
 fileop write "$HYP/trace_clock" x >/dev/null
-is "trace_clock: nor there" "$(cat "$HYP/trace_clock")" "[boot]"
+is "trace_clock: nonsense changes nothing" "$(cat "$HYP/trace_clock")" "[boot]"
 ktap_finished

@@ -98,7 +98,8 @@ test_lists() {
 	echo hyp_exit >"$SET"
 	is "with > only what is written" "$(cat "$SET")" hypervisor:hyp_exit
 	is "enable has what set_event enables" "$(cat "$HYP/events/hypervisor/hyp_exit/enable")" 1
-	is "and not what it does not" "$(cat "$HYP/events/hypervisor/hyp_enter/enable")" 0
+	is "enable does not have what set_event does not enable" \
+		"$(cat "$HYP/events/hypervisor/hyp_enter/enable")" 0
 }
 
 run_guest() {

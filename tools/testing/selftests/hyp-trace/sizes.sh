@@ -74,7 +74,7 @@ test_each() {
 	reset_to 512
 	is "a size for all CPUs" "$(sizes)" \
 		"512 (unloaded), CPU $LAST 512 (unloaded), in all $((512 * POSSIBLE)) (unloaded)"
-	is "a size for one CPU is taken" "$(fileop write "$SIZE_LAST" 64)" ok
+	is "a size for one CPU is accepted" "$(fileop write "$SIZE_LAST" 64)" ok
 	top=X
 	[ "$POSSIBLE" -gt 1 ] || top=64
 	all=$((512 * (POSSIBLE - 1) + 64))
@@ -116,8 +116,8 @@ test_effect() {
 	write_numbers $((20 * PER_PAGE))
 	cat "$HYP/trace" >trace
 	none "a small ring beside others: exact" inexact trace $((20 * PER_PAGE))
-	holds "a small ring beside others: it loses events" "$(fact lost trace "$LAST")" -gt 0
-	is "a small ring beside others: they don't" "$(fact lost trace)" \
+	holds "a small ring beside others: loses events" "$(fact lost trace "$LAST")" -gt 0
+	is "a small ring beside others: the others lose none" "$(fact lost trace)" \
 		"$(fact lost trace "$LAST")"
 }
 
@@ -130,11 +130,11 @@ test_loaded() {
 	echo >"$HYP/trace"
 	exec 3<"$HYP/trace_pipe"
 	is "EBUSY while there is a reader" "$(fileop write "$SIZE" 64)" EBUSY
-	is "EBUSY for one CPU, too" "$(fileop write "$SIZE_LAST" 64)" EBUSY
+	is "EBUSY for one CPU while there is a reader" "$(fileop write "$SIZE_LAST" 64)" EBUSY
 	exec 3<&-
-	is "nothing has changed by it" "$(sizes)" \
+	is "EBUSY changes nothing" "$(sizes)" \
 		"512 (unloaded), CPU $LAST 512 (unloaded), in all $((512 * POSSIBLE)) (unloaded)"
-	is "a change when the reader is gone" "$(fileop write "$SIZE" 64)" ok
+	is "a change after the reader has closed" "$(fileop write "$SIZE" 64)" ok
 }
 
 # 200 MB for all CPUs, of which events are on the first pages.
@@ -153,7 +153,7 @@ test_large() {
 	cat "$HYP/trace" >trace
 	none "200 MB has each event" inexact trace $((10 * PER_PAGE))
 	echo >"$HYP/trace"
-	is "200 MB is given back" "$(cat "$SIZE")" "$((204800 / POSSIBLE)) (unloaded)"
+	is "200 MB is unloaded" "$(cat "$SIZE")" "$((204800 / POSSIBLE)) (unloaded)"
 }
 
 plan 21 write_event

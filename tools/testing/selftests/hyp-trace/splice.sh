@@ -98,7 +98,7 @@ test_stream() {
 	is "a blocked splice() ends when tracing does" $? 0
 	kill $reader 2>&-
 	wait $reader 2>&-
-	none "it has all events" inexact lines 200
+	none "the splice() that ended has all events" inexact lines 200
 }
 
 test_killed() {
@@ -111,7 +111,7 @@ test_killed() {
 	wait $reader 2>&-
 	is "a blocked splice() can be killed" $? 143
 	echo 0 >"$HYP/tracing_on"
-	is "the buffer is given back then" "$(state)" "(unloaded)"
+	is "the buffer is unloaded after the kill" "$(state)" "(unloaded)"
 }
 
 # Each way to copy a file that shows and does not consume.

@@ -63,9 +63,10 @@ test_nothing() {
 	emit_all 5
 	echo 0 >"$HYP/tracing_on"
 	fileop drain "$HYP/trace_pipe" >pipe
-	is "when it is given back, they stay" "$(state) $(stat_of 0 "read events")" "(unloaded) 5"
+	is "counters stay after the buffer is unloaded" \
+		"$(state) $(stat_of 0 "read events")" "(unloaded) 5"
 	echo >"$HYP/trace"
-	none "until they are cleared" not_zero
+	none "a clear resets them" not_zero
 	echo 0 >"$HYP/events/enable"
 	echo 1 >"$HYP/tracing_on"
 	none "all are 0 while nothing is written" not_zero
@@ -144,11 +145,11 @@ test_read() {
 	none "entries, overrun and those read are those written" miscounted $((20 * PER_PAGE))
 	exec 3<"$HYP/trace_pipe"
 	fileop drain - <&3 >pipe
-	none "when all are read, too" miscounted $((20 * PER_PAGE))
+	none "entries, overrun and all events read are those written" miscounted $((20 * PER_PAGE))
 	for cpu in $ALL_CPUS; do
 		echo "$(stat_of "$cpu" entries) $(stat_of "$cpu" bytes)"
 	done >left
-	is "no entries and no bytes are left then" "$(sort -u left)" "0 0"
+	is "no entries and no bytes are left after reading all" "$(sort -u left)" "0 0"
 	exec 3<&-
 }
 

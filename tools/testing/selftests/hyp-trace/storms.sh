@@ -111,7 +111,7 @@ unlike() {
 
 # What the reader had, and what the counters say.
 unaccounted() {
-	unlike "events read, and told lost" "$(awk '
+	unlike "events read, and reported lost" "$(awk '
 		/^\[[0-9]/ { read++ }
 		/\[LOST [0-9]+ EVENTS\]$/ { lost += $3 }
 		END { print read + 0, lost + 0 }' pipe)" "$(sum "read events") $(sum overrun)"
@@ -130,11 +130,11 @@ unwritten() {
 storm() {
 	reset_numbers 16
 	begin
-	none "$1: it could be done" repeat "$2" "$3"
+	none "$1: succeeds" repeat "$2" "$3"
 	is "$1: tracing is still on" "$(cat "$HYP/tracing_on")" 1
 	end >left
-	none "$1: all is read then, and given back" cat left
-	none "$1: each event written was read or told lost" unwritten
+	none "$1: all events are read, the buffer is unloaded" cat left
+	none "$1: each event written was read or reported lost" unwritten
 	ktap_print_msg "$(sum "read events") events read, $(sum overrun) lost"
 }
 
@@ -143,10 +143,10 @@ storm_of_all() {
 	reset_to 1024
 	echo 1 >"$HYP/events/enable"
 	begin
-	none "$1, with all events: it could be done" repeat "$2" "$3"
+	none "$1, with all events: succeeds" repeat "$2" "$3"
 	end >left
-	none "$1, with all events: all is read then" cat left
-	none "$1, with all events: each was read or told lost" unaccounted
+	none "$1, with all events: all events are read" cat left
+	none "$1, with all events: each was read or reported lost" unaccounted
 }
 
 skip() {

@@ -97,7 +97,7 @@ unlike_all() {
 agree() {
 	show trace
 	show second
-	none "$1: a second reading gives the same" diff trace second
+	none "$1: a second read gives the same" diff trace second
 	none "$1: per_cpu/cpuN/trace has the lines of CPU N" unlike_all
 	dd if="$HYP/trace" bs=100 of=small 2>&-
 	none "$1: small reads give the same" diff trace small
@@ -110,7 +110,7 @@ agree() {
 	body trace >lines
 	none "$1: trace_pipe has the same lines" diff lines pipe
 	show trace
-	is "$1: and then trace is empty" "$(body trace)" ""
+	is "$1: trace is empty after trace_pipe" "$(body trace)" ""
 }
 
 test_agree() {
@@ -149,11 +149,11 @@ test_partly_read() {
 	cat "$TRACE0" >trace
 	none "consumed in part, then overwritten: exact" \
 		inexact trace $((42 * PER_PAGE - taken)) $((taken + 1)) 0
-	is "consumed in part, then overwritten: the gap is told where it is" \
+	is "consumed in part, then overwritten: the loss is reported where it is" \
 		"$(body trace | sed -n "$((PER_PAGE - taken + 1))s/\[.*//p")" "CPU:0 "
 	fileop drain - <&3 >>pipe
 	exec 3<&-
-	none "consumed in part, then overwritten: the reader has it all" \
+	none "consumed in part, then overwritten: the reader has all events" \
 		inexact pipe $((42 * PER_PAGE)) 1 0
 }
 
@@ -187,11 +187,11 @@ test_taken() {
 	fileop drain "$PIPE0" >pipe
 	cat <&3 >>trace
 	exec 3<&-
-	none "a reader whose events are taken: exact for who takes them" \
+	none "a reader whose events are consumed: exact for the consumer" \
 		inexact pipe $((8 * PER_PAGE)) 1 0
-	is "a reader whose events are taken: none is told lost" "$(grep LOST trace)" ""
+	is "a reader whose events are consumed: none is reported lost" "$(grep LOST trace)" ""
 	body trace | grep -vxFf pipe >wrong
-	none "a reader whose events are taken: it shows no other" cat wrong
+	none "a reader whose events are consumed: shows no other" cat wrong
 }
 
 # Each reading ends though the writing does not, is exact, and goes further than
@@ -218,7 +218,7 @@ test_writing() {
 		stop_writers
 		echo 0 >"$HYP/tracing_on"
 		show trace
-		none "$pages pages: in the end, all that was written is told" \
+		none "$pages pages: at the end, all events written are shown or reported lost" \
 			inexact trace written 1 "$BUSY_CPUS"
 	done
 }
@@ -235,12 +235,12 @@ test_kept() {
 	exec 3<"$HYP/trace"
 	dd bs=100 count=1 <&3 >trace 2>&-
 	fileop drain "$HYP/trace_pipe" >/dev/null
-	is "a reader that has begun keeps it" "$(state)" "(loaded)"
+	is "a reader that has begun keeps the buffer" "$(state)" "(loaded)"
 	cat <&3 >>trace
 	judge trace
-	is "and what it reads is sound" "$(faults trace)" ""
+	is "the events that it reads are in order" "$(faults trace)" ""
 	exec 3<&-
-	is "until it is closed" "$(state)" "(unloaded)"
+	is "the buffer is unloaded when the reader closes" "$(state)" "(unloaded)"
 }
 
 plan 67 write_event

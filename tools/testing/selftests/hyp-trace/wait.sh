@@ -33,16 +33,16 @@ wait_in() {
 
 test_way() {
 	reset_numbers 8
-	is "$1: nothing comes with tracing off" "$(fileop "$1" "$PIPE" $SHORT)" timeout
+	is "$1: waits with tracing off" "$(fileop "$1" "$PIPE" $SHORT)" timeout
 	reset_on 8
 	echo 0 >"$HYP/buffer_percent"
-	is "$1: nothing has come with tracing on" "$(fileop "$1" "$PIPE_LAST" $SHORT)" timeout
+	is "$1: waits with tracing on" "$(fileop "$1" "$PIPE_LAST" $SHORT)" timeout
 	for pipe in "$PIPE" "$PIPE_LAST"; do
 		is "$1: until the first event, in ${pipe#"$HYP/"}" "$(wait_in "$1" "$pipe")" ok
 		is "$1: not when it is there, in ${pipe#"$HYP/"}" "$(fileop "$1" "$pipe" 0)" ok
 		fileop drain "$pipe" >/dev/null
 	done
-	is "$1: again when all is read" "$(fileop "$1" "$PIPE" $SHORT)" timeout
+	is "$1: waits again when all is read" "$(fileop "$1" "$PIPE" $SHORT)" timeout
 }
 
 test_other_cpu() {
@@ -116,7 +116,7 @@ test_off_and_on() {
 	is "tracing goes off and on while a reader sleeps" $? 0
 	kill $reader 2>&-
 	wait $reader 2>&-
-	none "it has all events then" inexact pipe 10
+	none "the reader has all events after that" inexact pipe 10
 }
 
 # Of several that sleep each ends when tracing does, if it has read something.
@@ -205,9 +205,9 @@ test_race() {
 	echo 0 >"$HYP/tracing_on"
 	fileop drain - <&3 >>pipe
 	exec 3<&-
-	none "a reader beside the writers: each event shown or told lost" \
+	none "a reader while CPUs write: each event shown or reported lost" \
 		inexact pipe written 1 "$BUSY_CPUS"
-	holds "a reader beside the writers: events are lost" "$(fact lost pipe)" -gt 0
+	holds "a reader while CPUs write: events are lost" "$(fact lost pipe)" -gt 0
 }
 
 # polls COMMAND...: how often the rings are polled while it runs, as the host's workqueues
@@ -248,13 +248,13 @@ test_polled() {
 	echo 1 >"$HYP/tracing_on"
 	exec 3<"$PIPE"
 	nothing 50 >/dev/null
-	holds "tracing on, nobody waits: not polled" "$(polls nothing 500)" -le 1
+	holds "tracing on, no waiter: not polled" "$(polls nothing 500)" -le 1
 	for way in poll select epoll; do
 		holds "tracing on, $way waits: polled" \
 			"$(polls fileop $way "$PIPE_LAST" 500)" -ge 10
 	done
 	nothing 50 >/dev/null
-	holds "nobody waits any more: not polled" "$(polls nothing 500)" -le 1
+	holds "no waiter any more: not polled" "$(polls nothing 500)" -le 1
 	exec 3<&-
 }
 

@@ -55,8 +55,8 @@ test_refused() {
 
 test_off() {
 	reset_numbers 8
-	is "with tracing off nothing is written" "$(comes_back 42 | xargs)" ok
-	is "nor is the buffer loaded" "$(state)" "(unloaded)"
+	is "with tracing off, no event is written" "$(comes_back 42 | xargs)" ok
+	is "with tracing off, the buffer is not loaded" "$(state)" "(unloaded)"
 	echo 1 >"$HYP/tracing_on"
 	echo 0 >"$HYP/events/hypervisor/selftest/enable"
 	is "with the event off nothing is written" "$(comes_back 42 | xargs)" ok
