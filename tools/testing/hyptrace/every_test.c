@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every interleaving of a writer that goes from page to page, a reader that swaps, and a
- * reset, on rings of two to four slots: with any number of switches, where weave_test.c
- * has longer programs and a few. First as if memory were that of one CPU, then with loads
- * that may see older values, as far as the barriers in the source let them.
+ * reset, on rings of two to four slots, with any number of switches. First, loads see
+ * the latest value; then they may see older ones, unless a barrier in the source forbids
+ * that (machine.c). weave_test.c has longer programs with fewer switches.
  *
- * A reset is done on the writer's CPU, between its events, and not while the reader reads:
- * that is what trace.c and the host's lock see to, and the lock here stands for both.
+ * The CPU of the writer resets the ring between its events, and not while the reader
+ * reads. trace.c and the host's lock ensure this; the lock here stands for both.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters: each comparison, programs made of random expressions, and a host that
- * hands over whatever it likes, also while events are filtered.
+ * Filters: each comparison, programs of random expressions, and a host that passes
+ * anything, also while events are filtered.
  */
 #include <linux/threads.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random sequences of all that can be done to a ring, against a model.
+ * Random sequences of all operations on a ring, compared with a model.
  *
  *	model_test [seed]
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking at a ring without taking anything: what is shown, what is told lost
- * and where, when the writer overtakes or stops on its way.
+ * A non-consuming reader: the events that it shows, those that it reports lost and
+ * where, while the writer overtakes it or stops.
  */
 #include <string.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer that goes from page to page, and one who looks at these pages
- * without owning them, woven into each other in every way that takes no more
- * than so many switches and stale loads. Each word of a page is loaded, and
- * stored, by itself.
+ * A writer that goes from page to page, a consuming reader, a reset, and a non-consuming
+ * reader, in all interleavings with a limited number of switches and stale loads. Each
+ * word of a page is loaded and stored by itself.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text of numbers: what the C library makes of the same format and numbers.
+ * Text of numbers, compared with the C library's for the same format and numbers.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer, readers that take turns, those who only look, and one who watches
- * the meta page, all at once. An event's number tells what must have been lost.
+ * A writer, consuming readers in turn, non-consuming readers, and a reader of the meta
+ * page, all at once. An event's number tells which events must have been lost.
  *
  *	race_test [seed]
  */

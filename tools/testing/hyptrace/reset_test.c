@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reset, in each state a ring can be in, and what comes after it.
+ * A reset in each state of a ring, and the events after it.
  */
 #include "expect.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ring: where pages end, laps, overwriting, and the swap of the reader's
- * page, all with no one else about.
+ * The ring on one CPU: the ends of pages, laps, overwriting, and the swap of the
+ * reader's page.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The pages and the meta page belong to whom they are shared with as much as
- * to the writer: whatever is scribbled there, the ring's own state must be
- * that of a ring nobody scribbles on.
+ * The host can write to the pages and the meta page. Whatever it writes there, the
+ * ring's own state must not depend on it.
  */
 #include <string.h>
 
@@ -99,7 +98,7 @@ static void test_start(void)
 
 static const struct tap_test tests[] = {
 	{ "nothing is read back from shared memory", test_scribble },
-	{ "a ring starts on pages full of junk", test_start },
+	{ "a ring starts on corrupted pages", test_start },
 };
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Setting a ring up and taking it down: how many pages, in what order.
+ * Setting up a ring and taking it down: the number and the order of the pages.
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer that crosses pages and a reader that swaps, woven into each other
- * in every way that takes no more than so many switches and stale loads.
+ * A writer that goes from page to page and a reader that swaps, in all interleavings
+ * with a limited number of switches and stale loads.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzer: the clock with any parameters at any count. The time is that of the parameters
- * last taken, to the nanosecond: what EL2 computes by one multiplication is computed here
- * by digits. Of counts that overflow when shifted nothing is said.
+ * The clock with any parameters at any count. The time must be that of the last valid
+ * parameters, to the nanosecond. EL2 computes it by one multiplication, the fuzzer by
+ * digits. Counts that overflow when shifted are not compared.
  */
 #include <nvhe/clock.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzer: a host that hands over predicates, right and wrong ones in any order, and uses
- * them as the filter of records with any bytes. A program that EL2 has taken has to say
- * of a record what one says that is written down here again. CPUs that read the filter
- * meanwhile keep it from being written to.
+ * A host passes valid and invalid predicates in any order, and sets them as the filter
+ * of records with any bytes. A program that EL2 accepts must have the result of a second
+ * implementation. CPUs that read the filter prevent writes to it.
  */
 #include <stdlib.h>
 

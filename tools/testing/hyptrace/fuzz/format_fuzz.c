@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzer: text of any format and any numbers, in any room. What is cut off must be the
- * end of the same text.
+ * Text of any format and any numbers, in any room. A text that is cut off must be the
+ * beginning of the whole text.
  *
- * An input is how many numbers there are, how much room, the numbers, and the format.
+ * An input has the number of numbers, the room, the numbers, and the format.
  */
 #include <stdlib.h>
 

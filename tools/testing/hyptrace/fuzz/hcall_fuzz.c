@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzer: a host that makes the hypercalls of tracing in any order with any registers,
- * shares and unshares pages meanwhile, gives them to a guest, and writes to those it can;
- * while EL2 writes events: each is in the ring as it was written, by what the host said
- * last. In the end it asks for all back, and gets it.
+ * A host makes the hypercalls of tracing in any order with any registers. Meanwhile it
+ * shares and unshares pages, gives them to a guest, and writes to those that it can,
+ * while EL2 writes events. Each event must be in the ring as it was written, by the
+ * host's last valid calls. At the end the host gets all its pages back.
  *
- * An input is a list of steps: a byte for what to do, then its arguments, see input.h.
+ * An input is a list of steps: a byte for the operation, then its arguments, see
+ * input.h.
  */
 #include <asm/page.h>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A race: a CPU writes events, goes to the firmware and returns, again and again. Meanwhile
- * others change the CPU's ring when it is parked, and only then: the thread sanitizer finds
- * what two CPUs do to the ring at once.
+ * A CPU writes events, goes to the firmware and returns, again and again. Meanwhile
+ * others change the CPU's ring when it is parked, and only then. The thread sanitizer
+ * finds accesses of two CPUs to the ring at once.
  *
- * No CPU waits for a lock on its way to the firmware, even for one that is never released.
+ * No CPU waits for a lock on its way to the firmware, even for one that is never
+ * released.
  *
  *	park_race [rounds]
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What events may have of a guest's registers: nothing of a protected guest's, except if EL2
- * is built for debugging (EL2_DEBUG); and no syndrome of an interrupt.
+ * Events contain no register of a protected guest, unless EL2 is built for debugging
+ * (EL2_DEBUG), and no syndrome of an interrupt.
  */
 #include <stdlib.h>
 

@@ -58,7 +58,7 @@ test_states() {
 	is "unloaded when all is read" "$(size)" "1024 (unloaded)"
 }
 
-# A write to trace, or opening it with O_TRUNC alone, forgets all events.
+# A write to trace, and O_TRUNC alone, clear all events.
 test_cleared() {
 	reset_to "$ROOM"
 	load

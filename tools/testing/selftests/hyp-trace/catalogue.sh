@@ -35,7 +35,7 @@ classes() {
 	done | xargs
 }
 
-told_classes() {
+guests_classes() {
 	for vcpu in 0 1; do
 		grep "^vcpu=$vcpu " guests | tr ' ' '\n' | sed -n 's/^hvc=//p'
 		grep "^vcpu=$vcpu " guests | tr ' ' '\n' | sed -n 's/^wfi=//p'
@@ -92,7 +92,7 @@ test_guest() {
 		is "vCPU $vcpu: guest_exit for each exit" \
 			"$(number "guest_exit: vcpu=$vcpu ")" "$(exits_of $vcpu)"
 	done
-	is "guest_exit has hypercalls and waits" "$(classes)" "$(told_classes)"
+	is "guest_exit has hypercalls and waits" "$(classes)" "$(guests_classes)"
 	holds "guest_exit has an address of the guest" "$(number 'elr=0x400000[0-9a-f]*$')" -gt 60
 	holds "an interrupt has no syndrome" "$(number 'exit_code=IRQ esr=0x0 ')" -eq \
 		"$(number 'exit_code=IRQ ')"

@@ -12,16 +12,16 @@ TRACE=$HYP/trace
 PIPE=$HYP/trace_pipe
 LAST=$((CPUS - 1))
 
-# forget FILE OPERATION ARGUMENT
-forget() {
+# clear_trace FILE OPERATION ARGUMENT
+clear_trace() {
 	fileop "$2" "$1" "$3" >/dev/null
 }
 
-# kept FROM COUNT OPERATION ARGUMENT: events up to FROM - 1, forgotten that way,
+# kept FROM COUNT OPERATION ARGUMENT: events up to FROM - 1, cleared that way,
 # then COUNT more: what is wrong with a trace of those.
 kept() {
 	emit_all $(($1 - 1))
-	forget "$TRACE" "$3" "$4"
+	clear_trace "$TRACE" "$3" "$4"
 	emit_all "$2" "$1"
 	cat "$TRACE" >trace
 	inexact trace "$2" "$1"
@@ -70,9 +70,9 @@ test_unloading() {
 	is "the buffer is unloaded when the reader closes" "$(state)" "(unloaded)"
 }
 
-# forget_last OPERATION ARGUMENT: the last CPU's.
-forget_last() {
-	forget "$HYP/per_cpu/cpu$LAST/trace" "$1" "$2"
+# clear_last OPERATION ARGUMENT: the last CPU's.
+clear_last() {
+	clear_trace "$HYP/per_cpu/cpu$LAST/trace" "$1" "$2"
 	cat "$TRACE" >trace
 	inexact trace 100 1 "$(echo "$ALL_CPUS" | sed "s/ *$LAST\$//")"
 }
@@ -83,14 +83,14 @@ test_cpu() {
 		reset_numbers 8
 		echo 1 >"$HYP/tracing_on"
 		emit_all 100
-		none "one CPU: $way: the others keep theirs" forget_last $way
+		none "one CPU: $way: the others keep theirs" clear_last $way
 		emit_on "$LAST" 50 101
 		cat "$HYP/per_cpu/cpu$LAST/trace" >trace
 		none "one CPU: $way: later events are kept" inexact trace 50 101 "$LAST"
 		echo 0 >"$HYP/tracing_on"
 		for cpu in $ALL_CPUS; do
 			state
-			forget "$HYP/per_cpu/cpu$cpu/trace" $way
+			clear_trace "$HYP/per_cpu/cpu$cpu/trace" $way
 		done >states
 		is "one CPU: $way: loaded while a CPU has events" "$(sort -u states)" \
 			"(loaded)"
@@ -188,8 +188,8 @@ test_asleep() {
 	reader=$!
 	emit_all 10
 	until_true 10 has_lines pipe $((10 * CPUS))
-	forget "$TRACE" write x
-	forget "$TRACE" open wt
+	clear_trace "$TRACE" write x
+	clear_trace "$TRACE" open wt
 	emit_all 10 11
 	until_true 10 has_lines pipe $((20 * CPUS))
 	echo 0 >"$HYP/tracing_on"
@@ -200,7 +200,7 @@ test_asleep() {
 	none "a sleeping reader has each event once" inexact pipe 20
 }
 
-# What was not shown yet is forgotten, and what comes later is not for this reading.
+# Events that were not shown yet are cleared, and later ones are not part of this read.
 test_half_shown() {
 	reset_numbers 8
 	echo 1 >"$HYP/tracing_on"
@@ -221,14 +221,14 @@ test_half_shown() {
 		inexact trace $((20 * PER_PAGE)) $((2 * PER_PAGE + 1))
 }
 
-# What has been read of a trace_pipe in part is forgotten with the rest.
+# A clear includes events that trace_pipe has read in part.
 test_half_read() {
 	reset_numbers 8
 	write_numbers $((2 * PER_PAGE))
 	exec 3<"$PIPE"
 	dd bs=65536 count=1 <&3 >pipe 2>&-
 	echo 1 >"$HYP/tracing_on"
-	forget "$TRACE" open wt
+	clear_trace "$TRACE" open wt
 	emit_all 10 $((2 * PER_PAGE + 1))
 	fileop drain - <&3 >pipe
 	exec 3<&-

@@ -7,7 +7,7 @@
 #
 #   HYP_TRACE_HOSTILE_CALLS	hypercalls to make (20000; on many CPUs, fewer)
 #   HYP_TRACE_HOSTILE_SEED	chance's (a new one, which is printed)
-#   HYP_TRACE_HOSTILE_SECONDS	for each reader of pages that are scribbled over (1)
+#   HYP_TRACE_HOSTILE_SECONDS	for each reader of corrupted pages (1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

@@ -50,13 +50,13 @@ test_readers() {
 	done
 }
 
-# Where a CPU's counters, when all is read, don't come to the lines shown and told lost.
+# CPUs whose counters, after all is read, do not match the lines shown and reported lost.
 unbalanced() {
 	for cpu in $ALL_CPUS; do
 		shown=$(grep -c "^$(printf '\[%03d\]' "$cpu") " trace)
-		told=$(sed -n "s/^CPU:$cpu \[LOST \([0-9]*\) EVENTS\]\$/\1/p" trace |
+		reported=$(sed -n "s/^CPU:$cpu \[LOST \([0-9]*\) EVENTS\]\$/\1/p" trace |
 			awk '{ n += $1 } END { print n + 0 }')
-		found="$shown shown, $told lost, 0 left, 0 dropped"
+		found="$shown shown, $reported lost, 0 left, 0 dropped"
 		counted="$(stat_of "$cpu" "read events") shown, $(stat_of "$cpu" overrun) lost, \
 $(stat_of "$cpu" entries) left, $(stat_of "$cpu" "dropped events") dropped"
 		[ "$found" = "$counted" ] || echo "CPU $cpu: $found; counted are $counted"

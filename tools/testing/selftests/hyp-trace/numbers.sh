@@ -101,7 +101,7 @@ faults() {
 }
 
 # inexact FILE COUNT [FIRST [CPUS]]: what is wrong with a trace that has, for each
-# of those CPUs (all of them), COUNT numbers from FIRST on, shown or told lost, and
+# of those CPUs (all of them), COUNT numbers from FIRST on, shown or reported lost, and
 # none for the others. COUNT can be `written`: what the writers have written.
 inexact() {
 	judge "$1" "${3:-1}"

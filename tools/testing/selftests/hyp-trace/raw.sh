@@ -179,8 +179,8 @@ test_waiting() {
 	done
 }
 
-# Events for some pages that have room for how many were lost before them: that depends
-# on a page's size, and where there is none it takes pauses, for a longer time to be told.
+# Events for some pages that have room for the number of events lost before them. That
+# depends on the page's size. Without room, pauses make it: longer deltas take more bytes.
 SLOWLY=$((PER_PAGE * 3 / 4))
 write_slowly() {
 	echo 1 >"$HYP/tracing_on"
@@ -210,17 +210,17 @@ test_lost() {
 	holds "splice(): events were lost" "$(fact lost pipe)" -gt 0
 }
 
-# Full pages can't have the number. That events were lost is told; the kernel's
-# counters have how many.
+# Full pages report that events were lost, without the number, which the kernel's
+# counters have.
 uneven() {
 	for cpu in $BUSY_CPUS; do
 		judge pipe."$cpu"
 		grep -E '^(malformed|backwards|wrong)' pipe."$cpu".facts
 		shown=$(fact shown pipe."$cpu")
-		told="$(stat_of "$cpu" "read events") $(stat_of "$cpu" entries)"
+		counted="$(stat_of "$cpu" "read events") $(stat_of "$cpu" entries)"
 		lost=$(stat_of "$cpu" overrun)
-		if [ "$told $((shown + lost))" != "$shown 0 $(cat "written.$cpu")" ]; then
-			echo "CPU $cpu: $shown shown, $told, $lost lost"
+		if [ "$counted $((shown + lost))" != "$shown 0 $(cat "written.$cpu")" ]; then
+			echo "CPU $cpu: $shown shown, $counted, $lost lost"
 		fi
 	done
 }
@@ -249,7 +249,7 @@ test_race() {
 			raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES" >>"pipe.$cpu"
 		done
 		none "${way% *} while CPUs write: each event is read or reported lost" uneven
-		name="${way% *} beside the writers: a gap is told"
+		name="${way% *} while CPUs write: a gap is reported"
 		if [ "$(overwritten)" -gt 0 ]; then
 			holds "$name" "$(cat pipe.*.facts | grep -cE '^(uncounted|lost)')" -gt 0
 		else

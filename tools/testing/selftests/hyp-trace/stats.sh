@@ -77,7 +77,7 @@ test_nothing() {
 	none "all are 0 after clearing" not_zero
 }
 
-# The bytes that events take, or a time that is told by eight bytes more.
+# The bytes of events, and eight more for each long time delta.
 odd_bytes() {
 	for cpu in $ALL_CPUS; do
 		rest=$(($(stat_of "$cpu" bytes) - EVENT_BYTES * $(stat_of "$cpu" entries)))

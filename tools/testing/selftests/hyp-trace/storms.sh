@@ -83,7 +83,7 @@ more_than() {
 	[ "$(stat -c %s pipe)" -gt "$1" ]
 }
 
-# What is not so in the end: everything was read, or told lost.
+# The end: each event must be read or reported lost. Prints what is wrong.
 end() {
 	until_true 60 more_than "$(stat -c %s pipe)" || echo "nothing is read any more"
 	: >over

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Waiting with a deadline, for whoever drives programs beside each other.
+# Wait with a deadline, for tests that run several programs at once.
 
 # until_true SECONDS COMMAND...: wait for it to be so.
 until_true() {
