@@ -159,9 +159,9 @@
  * The hypervisor's configuration, and CPUs that stop writing:
  *
  * (E) generation: E-config
- *	trace_cpu.h:hyp_trace_config_changed
+ *	trace_config.h:hyp_trace_config_changed
  *   with
- *	trace.c:hyp_trace_cpu_prepare
+ *	trace_cpu.c:hyp_trace_cpu_prepare
  *
  *	A hypercall stores the clock or an event's state, then increments the generation
  *	with release. A CPU whose copy has another generation loads the generation with
@@ -192,17 +192,17 @@
  *	HELD takes the ring's lock, and so waits for the holder.
  *
  * (Q) filter program: Q-program
- *	filter.c:hyp_filter_set
+ *	filter.c:el2_filter_set
  *   with
- *	filter.c:hyp_filter_match
+ *	filter.c:el2_filter_match
  *
  *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
  *	pointer with acquire, then reads the program.
  *
  * (R) retired program: R-retired, R-later, R-outside
- *	filter.c:hyp_filter_match
+ *	filter.c:el2_filter_match
  *   with
- *	filter.c:hyp_filter_is_quiesced
+ *	filter.c:el2_filter_is_quiesced
  *
  *	A CPU stores @reading, then loads the pointer to the program. A hypercall stores a
  *	new pointer, then loads @reading. smp_mb() is between the two on both sides. So if

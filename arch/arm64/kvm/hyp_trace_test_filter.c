@@ -40,13 +40,13 @@ struct filter_test {
 	u64				record[16];
 	char				text[FILTER_TEST_TEXT];
 	struct trace_remote_pred	preds[TRACE_REMOTE_MAX_PREDS];
-	struct hyp_filter		ours;
+	struct el2_filter		ours;
 };
 
 /* The filter that the test reads: events of one CPU, as EL2 has it. */
-static const struct hyp_filter *filter_test_reading;
+static const struct el2_filter *filter_test_reading;
 
-const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
+const struct el2_filter **el2_filter_reading(unsigned int cpu)
 {
 	return cpu ? NULL : &filter_test_reading;
 }
@@ -134,10 +134,10 @@ static void filter_test_compile(struct kunit *test, struct filter_test *t)
 	for (i = 0; i < nr; i++) {
 		const struct trace_remote_pred *pred = &t->preds[i];
 
-		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&t->ours, i, pred->code, pred->val,
+		KUNIT_ASSERT_EQ(test, 0, el2_filter_add(&t->ours, i, pred->code, pred->val,
 							ALIGN(t->size, 8)));
 	}
-	KUNIT_ASSERT_EQ(test, 0, hyp_filter_set(&t->ours, nr));
+	KUNIT_ASSERT_EQ(test, 0, el2_filter_set(&t->ours, nr));
 }
 
 static unsigned int filter_test_compare(struct kunit *test, struct filter_test *t,
@@ -149,7 +149,7 @@ static unsigned int filter_test_compare(struct kunit *test, struct filter_test *
 		bool ours, theirs;
 
 		filter_test_fill(t);
-		ours = hyp_filter_match(&t->ours, &filter_test_reading, t->record);
+		ours = el2_filter_match(&t->ours, &filter_test_reading, t->record);
 		theirs = filter_match_preds(host, t->record);
 		if (ours != theirs)
 			KUNIT_FAIL(test, "%s: %s: EL2 says %d: %*ph", t->event->call.name, t->text,

@@ -32,6 +32,7 @@
 #define U16_MAX				0xffffU
 #define U32_MAX				0xffffffffU
 #define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
+#define static_assert(condition)		_Static_assert(condition, #condition)
 
 /* At EL2 that is its end. */
 #define WARN_ON(condition)		do { if (condition) abort(); } while (0)
@@ -162,14 +163,14 @@ extern struct kvm_cpu_context el2_host_ctxt;
 extern u64 el2_count;
 
 #define ALTERNATIVE(old, new, cap)	""
-#define hyp_clock_count			hyp_clock_count_of_the_cpu
+#define el2_clock_count			el2_clock_count_of_the_cpu
 #include <nvhe/clock.h>
-#undef hyp_clock_count
-#define hyp_clock_count()		(el2_count)
+#undef el2_clock_count
+#define el2_clock_count()		(el2_count)
 
 /* Where an event may be: instead of an instruction, what the test keeps. */
 bool hyp_event_may_be_on(unsigned int nr);
-int hyp_event_sites_patch(u64 first);
+int el2_event_sites_patch(u64 first);
 
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)

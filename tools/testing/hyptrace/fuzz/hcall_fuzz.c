@@ -34,7 +34,7 @@ bool hyp_event_may_be_on(unsigned int nr)
 }
 
 /* As EL2's own: a site an event, some of them in each page of code. */
-int hyp_event_sites_patch(u64 first)
+int el2_event_sites_patch(u64 first)
 {
 	unsigned int i, page = NR_HYP_EVENTS;
 
@@ -191,7 +191,7 @@ static void write_event(const struct event *event)
 static bool is_to_be_written(struct event *event)
 {
 	u32 state = hyp_event_states[event->nr];
-	const struct hyp_filter *reading;
+	const struct el2_filter *reading;
 
 	event->record.header = (struct hyp_event_header) {
 		.type	= state & HYP_EVENT_ID,
@@ -201,18 +201,18 @@ static bool is_to_be_written(struct event *event)
 		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
-	       hyp_filter_match(&hyp_event_filters[event->nr], &reading, &event->record);
+	       el2_filter_match(&el2_event_filters[event->nr], &reading, &event->record);
 }
 
 /* The last event in the ring */
 static void check_written(const struct trace_ring *ring, const struct event *event, u64 stamp)
 {
 	unsigned long end = trace_ring_used(ring);
-	struct hyp_clock clock;
+	struct el2_clock clock;
 	u64 ns;
 
-	hyp_trace_clock_get(&clock);
-	ns = hyp_clock_ns(&clock, el2_count);
+	el2_clock_get(&clock);
+	ns = el2_clock_ns(&clock, el2_count);
 	/* Not earlier, but for a clock that was told to be at its end, and went on from 0. */
 	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));
 	WARN_ON(ns < stamp && ring->time_stamp == ns && ns - stamp > RB_WRITER_TS_MASK);
@@ -248,13 +248,13 @@ static bool in_storm;
  * @progs:	what these were
  */
 static struct read_filter {
-	const struct hyp_filter	*filter;
+	const struct el2_filter	*filter;
 	bool			was_used[2];
-	struct hyp_filter_prog	progs[2];
+	struct el2_filter_prog	progs[2];
 } read_filter;
 
 /* The CPU may have taken a program that was in use: it stays as it was. */
-static void check_read_filter(const struct hyp_filter *filter)
+static void check_read_filter(const struct el2_filter *filter)
 {
 	struct read_filter *read = &read_filter;
 	unsigned int i;
@@ -263,7 +263,7 @@ static void check_read_filter(const struct hyp_filter *filter)
 		*read = (struct read_filter){ .filter = filter };
 
 	for (i = 0; filter && i < ARRAY_SIZE(read->progs); i++) {
-		const struct hyp_filter_prog *prog = &filter->progs[i];
+		const struct el2_filter_prog *prog = &filter->progs[i];
 
 		if (!read->was_used[i] && filter->prog == prog) {
 			read->was_used[i] = true;

@@ -41,7 +41,7 @@ bool hyp_event_may_be_on(unsigned int nr)
 	return true;
 }
 
-int hyp_event_sites_patch(u64 first)
+int el2_event_sites_patch(u64 first)
 {
 	return 0;
 }

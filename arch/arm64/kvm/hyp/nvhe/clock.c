@@ -12,7 +12,7 @@
  * CPU takes a copy when it sees by hyp_trace_config that there is a newer one: see
  * trace_cpu.h.
  *
- * Locking: hyp_clock_lock covers hyp_clock. No event is traced under it.
+ * Locking: el2_clock_lock covers el2_clock. No event is traced under it.
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
@@ -22,26 +22,26 @@
 
 #include <nvhe/clock.h>
 #include <nvhe/spinlock.h>
-#include <nvhe/trace_cpu.h>
+#include <nvhe/trace_config.h>
 
-static struct hyp_clock hyp_clock;
-static DEFINE_HYP_SPINLOCK(hyp_clock_lock);
+static struct el2_clock el2_clock;
+static DEFINE_HYP_SPINLOCK(el2_clock_lock);
 
 /**
- * hyp_trace_clock_get - have the latest clock
+ * el2_clock_get - have the latest clock
  * @clock:	where to
  *
  * Context: any at EL2.
  */
-void hyp_trace_clock_get(struct hyp_clock *clock)
+void el2_clock_get(struct el2_clock *clock)
 {
-	hyp_spin_lock(&hyp_clock_lock);
-	*clock = hyp_clock;
-	hyp_spin_unlock(&hyp_clock_lock);
+	hyp_spin_lock(&el2_clock_lock);
+	*clock = el2_clock;
+	hyp_spin_unlock(&el2_clock_lock);
 }
 
 /**
- * hyp_trace_clock_set - tell the time and the rate
+ * el2_clock_set - tell the time and the rate
  * @mult:	ns a cycle, times 2 to the power of @shift; 32 bits
  * @shift:	below 64
  * @epoch_ns:	the boot clock, ns, when CNTPCT_EL0 was
@@ -50,9 +50,9 @@ void hyp_trace_clock_get(struct hyp_clock *clock)
  * Context: any, with arguments from the host.
  * Return: 0, or -EINVAL for an argument out of range.
  */
-int hyp_trace_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
+int el2_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
 {
-	struct hyp_clock clock = {};
+	struct el2_clock clock = {};
 
 	if (!mult || mult > U32_MAX || shift > 63)
 		return -EINVAL;
@@ -62,11 +62,11 @@ int hyp_trace_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
 		clock.shift = fls(mult) - shift;
 
 	clock.mult = mult << (64 - shift - clock.shift);
-	clock.base = epoch_ns - hyp_clock_ns(&clock, epoch_cycles);
+	clock.base = epoch_ns - el2_clock_ns(&clock, epoch_cycles);
 
-	hyp_spin_lock(&hyp_clock_lock);
-	hyp_clock = clock;
-	hyp_spin_unlock(&hyp_clock_lock);
+	hyp_spin_lock(&el2_clock_lock);
+	el2_clock = clock;
+	hyp_spin_unlock(&el2_clock_lock);
 
 	hyp_trace_config_changed();
 	return 0;

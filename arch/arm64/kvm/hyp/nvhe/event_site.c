@@ -32,7 +32,7 @@
 #include <nvhe/event_site.h>
 #include <nvhe/mem_protect.h>
 #include <nvhe/mm.h>
-#include <nvhe/trace.h>
+#include <nvhe/trace_config.h>
 
 extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_end[];
 
@@ -149,7 +149,7 @@ static void hyp_event_site_write(const struct hyp_event_site *site)
 }
 
 /* Patch @site and the sites after it in the table that are in the same page. */
-static int hyp_event_sites_patch_page(const struct hyp_event_site *site)
+static int el2_event_sites_patch_page(const struct hyp_event_site *site)
 {
 	unsigned long page = hyp_event_site_page(site);
 	unsigned long alias;
@@ -173,7 +173,7 @@ static int hyp_event_sites_patch_page(const struct hyp_event_site *site)
 }
 
 /**
- * hyp_event_sites_patch - make the instructions at the sites agree with the events' states
+ * el2_event_sites_patch - make the instructions at the sites agree with the events' states
  * @first:	the first site to check, by its place in the table; from the host
  *
  * Patches one page of code: that of the first stale site.
@@ -183,7 +183,7 @@ static int hyp_event_sites_patch_page(const struct hyp_event_site *site)
  * Return: the site to go on with; 0 when no site from @first on is stale, and without
  * pKVM; -ENOMEM when EL2 has no memory for page tables.
  */
-int hyp_event_sites_patch(u64 first)
+int el2_event_sites_patch(u64 first)
 {
 	u64 nr = __hyp_event_sites_end - __hyp_event_sites_start, i;
 	int ret;
@@ -195,7 +195,7 @@ int hyp_event_sites_patch(u64 first)
 		if (!hyp_event_site_is_stale(&__hyp_event_sites_start[i]))
 			continue;
 
-		ret = hyp_event_sites_patch_page(&__hyp_event_sites_start[i]);
+		ret = el2_event_sites_patch_page(&__hyp_event_sites_start[i]);
 		return ret ?: i + 1;
 	}
 

@@ -2,16 +2,16 @@
 /*
  * Writing an event
  *
- * trace_<event>() puts a record's fields together and comes here, when the event is on.
- * There are two ways from here into the ring:
+ * trace_<event>() fills in a record's fields and calls a function here, if the event may be
+ * on. There are two paths from here into the ring:
  *
- *	the short one	 for an event that has no filter and a record of common
- *			 size, which comes in registers; on a CPU whose copy of the
- *			 configuration is the latest; if trace_ring_try_reserve() finds it
- *			 simple. No call, no stack
- *	the long one	 for all else
+ *	the fast path	 for an event that has no filter and a record of a common size,
+ *			 whose fields come in registers; on a CPU whose copy of the
+ *			 configuration is the latest; if trace_ring_try_reserve()
+ *			 succeeds. It has no call and needs no stack
+ *	the slow path	 for all other events
  *
- * Each CPU writes to its own ring, and nothing interrupts it: no locks.
+ * Each CPU writes to its own ring, and nothing interrupts it. So there are no locks.
  */
 #include <linux/build_bug.h>
 #include <linux/string.h>
@@ -35,7 +35,7 @@ static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *r
 /* Write a record to the ring, on the ring's fast path if possible. */
 static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
 {
-	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
+	u64 ts = el2_clock_ns(&cpu->clock, el2_clock_count());
 	struct trace_ring_event event;
 
 	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
@@ -46,10 +46,10 @@ static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigne
 }
 
 /**
- * hyp_event_write - write an event, the long way
- * @nr:		its place in the catalogue
- * @record:	its record, all but the header
- * @size:	bytes of that
+ * hyp_event_write - write an event on the slow path
+ * @nr:		its number in the event list
+ * @record:	its record, without the header
+ * @size:	bytes of the record, with the header
  *
  * Context: any at EL2, as all here.
  */
@@ -68,15 +68,24 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		.pid	= hyp_trace_cpu_pid(cpu),
 	};
 	if (state & HYP_EVENT_FILTERED &&
-	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
+	    !el2_filter_match(&el2_event_filters[nr], &cpu->filter, record))
 		return;
 
 	hyp_event_put(cpu, record, size);
 }
 
-/* The short way to begin. False if it is not for this event. */
-static __always_inline bool hyp_event_open(struct hyp_trace_cpu *cpu, unsigned long nr,
-					   unsigned int size, struct trace_ring_event *event)
+/* A record whose fields come in registers */
+struct hyp_event_fast_record {
+	struct hyp_event_header	header;
+	u64			fields[3];
+};
+
+static_assert(offsetof(struct hyp_event_fast_record, fields) == sizeof(struct hyp_event_header));
+static_assert(sizeof(struct hyp_event_fast_record) <= RB_WRITER_MAX_SHORT);
+
+static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, unsigned long nr,
+						    unsigned int size,
+						    struct trace_ring_event *event)
 {
 	u32 type = cpu->types[nr];
 	struct {
@@ -85,11 +94,12 @@ static __always_inline bool hyp_event_open(struct hyp_trace_cpu *cpu, unsigned l
 	} *header;
 
 	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != offsetof(typeof(*header), pid));
+	BUILD_BUG_ON(sizeof(struct hyp_event_header) != sizeof(*header));
 
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
 		return false;
 	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
-			     hyp_clock_ns(&cpu->clock, hyp_clock_count()), event))
+				    el2_clock_ns(&cpu->clock, el2_clock_count()), event))
 		return false;
 
 	header = event->data;
@@ -99,27 +109,42 @@ static __always_inline bool hyp_event_open(struct hyp_trace_cpu *cpu, unsigned l
 	return true;
 }
 
-/* The long way for fields that came in registers */
-static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
+/*
+ * Begin an event with so many bytes of fields on the fast path. False if the event has to
+ * go on the slow path.
+ */
+#define hyp_event_try_reserve(cpu, nr, size, event)				\
+({										\
+	BUILD_BUG_ON((size) > sizeof(((struct hyp_event_fast_record *)0)->fields)); \
+	BUILD_BUG_ON((size) % sizeof(u32));					\
+	__hyp_event_try_reserve(cpu, nr, size, event);				\
+})
+
+static void __hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
 {
-	struct {
-		struct hyp_event_header header;
-		u64 fields[3];
-	} record __uninitialized;	/* all that is handed on comes now */
+	struct hyp_event_fast_record record __uninitialized; /* All that is written is set now. */
 
 	memcpy(record.fields, fields, size);
 	hyp_event_write(nr, &record.header, sizeof(record.header) + size);
 }
 
+/* The slow path for fields that came in registers: @fields is a number or an array. */
+#define hyp_event_write_fields(nr, fields)					\
+({										\
+	BUILD_BUG_ON(sizeof(fields) > sizeof(struct hyp_event_fast_record) -	\
+				      sizeof(struct hyp_event_header));		\
+	__hyp_event_write_fields(nr, &(fields), sizeof(fields));		\
+})
+
 /*
- * hyp_event_write_<bytes of fields>(): the long way is out of line, and in its place a
- * jump, so that the short one has no use for a stack.
+ * hyp_event_write_<bytes of fields>(): the slow path is out of line, so that the fast path
+ * jumps there and needs no stack.
  */
-static noinline void hyp_event_write_4_long(unsigned long nr, u64 a)
+static noinline void hyp_event_write_4_slow(unsigned long nr, u64 a)
 {
 	u32 field = a;
 
-	hyp_event_write_fields(nr, &field, sizeof(field));
+	hyp_event_write_fields(nr, field);
 }
 
 void hyp_event_write_4(unsigned long nr, u64 a)
@@ -127,16 +152,16 @@ void hyp_event_write_4(unsigned long nr, u64 a)
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	struct trace_ring_event event;
 
-	if (!hyp_event_open(cpu, nr, 4, &event))
-		return hyp_event_write_4_long(nr, a);
+	if (!hyp_event_try_reserve(cpu, nr, sizeof(u32), &event))
+		return hyp_event_write_4_slow(nr, a);
 
 	*(u32 *)event.data = a;
 	trace_ring_commit(&cpu->ring, &event);
 }
 
-static noinline void hyp_event_write_8_long(unsigned long nr, u64 a)
+static noinline void hyp_event_write_8_slow(unsigned long nr, u64 a)
 {
-	hyp_event_write_fields(nr, &a, sizeof(a));
+	hyp_event_write_fields(nr, a);
 }
 
 void hyp_event_write_8(unsigned long nr, u64 a)
@@ -144,16 +169,18 @@ void hyp_event_write_8(unsigned long nr, u64 a)
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	struct trace_ring_event event;
 
-	if (!hyp_event_open(cpu, nr, 8, &event))
-		return hyp_event_write_8_long(nr, a);
+	if (!hyp_event_try_reserve(cpu, nr, sizeof(u64), &event))
+		return hyp_event_write_8_slow(nr, a);
 
 	put_unaligned(a, (u64 *)event.data);
 	trace_ring_commit(&cpu->ring, &event);
 }
 
-static noinline void hyp_event_write_16_long(unsigned long nr, u64 a, u64 b)
+static noinline void hyp_event_write_16_slow(unsigned long nr, u64 a, u64 b)
 {
-	hyp_event_write_fields(nr, (const u64 []){ a, b }, 16);
+	const u64 fields[] = { a, b };
+
+	hyp_event_write_fields(nr, fields);
 }
 
 void hyp_event_write_16(unsigned long nr, u64 a, u64 b)
@@ -161,17 +188,19 @@ void hyp_event_write_16(unsigned long nr, u64 a, u64 b)
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	struct trace_ring_event event;
 
-	if (!hyp_event_open(cpu, nr, 16, &event))
-		return hyp_event_write_16_long(nr, a, b);
+	if (!hyp_event_try_reserve(cpu, nr, 2 * sizeof(u64), &event))
+		return hyp_event_write_16_slow(nr, a, b);
 
 	put_unaligned(a, (u64 *)event.data);
 	put_unaligned(b, (u64 *)event.data + 1);
 	trace_ring_commit(&cpu->ring, &event);
 }
 
-static noinline void hyp_event_write_24_long(unsigned long nr, u64 a, u64 b, u64 c)
+static noinline void hyp_event_write_24_slow(unsigned long nr, u64 a, u64 b, u64 c)
 {
-	hyp_event_write_fields(nr, (const u64 []){ a, b, c }, 24);
+	const u64 fields[] = { a, b, c };
+
+	hyp_event_write_fields(nr, fields);
 }
 
 void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
@@ -179,8 +208,8 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	struct trace_ring_event event;
 
-	if (!hyp_event_open(cpu, nr, 24, &event))
-		return hyp_event_write_24_long(nr, a, b, c);
+	if (!hyp_event_try_reserve(cpu, nr, 3 * sizeof(u64), &event))
+		return hyp_event_write_24_slow(nr, a, b, c);
 
 	put_unaligned(a, (u64 *)event.data);
 	put_unaligned(b, (u64 *)event.data + 1);
@@ -189,7 +218,7 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
 }
 
 /**
- * hyp_event_printk - write an event of a text
+ * hyp_event_printk - write a text as an event
  * @fmt:	for hyp_format()
  * @args:	likewise
  * @nr_args:	likewise

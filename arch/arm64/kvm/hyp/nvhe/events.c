@@ -6,7 +6,7 @@
  * its records shall carry. The id serves no other purpose at EL2: a wrong one
  * spoils the trace.
  *
- * Locking: hyp_events_lock serialises the host's changes. Events read
+ * Locking: el2_events_lock serialises the host's changes. Events read
  * hyp_event_states[] and their filters without it, or the copies that each CPU has of
  * the states: see trace_cpu.h.
  */
@@ -22,12 +22,10 @@
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
-#include <nvhe/trace_cpu.h>
+#include <nvhe/trace_config.h>
 
-u32 hyp_event_states[NR_HYP_EVENTS];
-
-struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
-static DEFINE_HYP_SPINLOCK(hyp_events_lock);
+struct el2_filter el2_event_filters[NR_HYP_EVENTS];
+static DEFINE_HYP_SPINLOCK(el2_events_lock);
 
 /* How large a record is, without what is behind its structure. */
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
@@ -38,7 +36,7 @@ static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
 
 static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 {
-	hyp_assert_lock_held(&hyp_events_lock);
+	hyp_assert_lock_held(&el2_events_lock);
 
 	WRITE_ONCE(hyp_event_states[nr], (hyp_event_states[nr] & ~mask) | state);
 	hyp_trace_config_changed();
@@ -60,9 +58,9 @@ int __hyp_trace_set_event(u64 nr, u64 id)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&hyp_events_lock);
+	hyp_spin_lock(&el2_events_lock);
 	hyp_event_set_state(nr, HYP_EVENT_ID, id);
-	hyp_spin_unlock(&hyp_events_lock);
+	hyp_spin_unlock(&el2_events_lock);
 	return 0;
 }
 
@@ -71,25 +69,16 @@ int __hyp_trace_set_event(u64 nr, u64 id)
  * @first:	the first site to check
  *
  * Context: hypercall, with an argument from the host.
- * Return: as hyp_event_sites_patch().
+ * Return: as el2_event_sites_patch().
  */
 int __hyp_trace_patch_sites(u64 first)
 {
 	int ret;
 
-	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_event_sites_patch(first);
-	hyp_spin_unlock(&hyp_events_lock);
+	hyp_spin_lock(&el2_events_lock);
+	ret = el2_event_sites_patch(first);
+	hyp_spin_unlock(&el2_events_lock);
 	return ret;
-}
-
-/* NULL for a CPU that there is not. */
-const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
-{
-	if (!kvm_arm_hyp_percpu_base[cpu])
-		return NULL;
-
-	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
 }
 
 /**
@@ -100,7 +89,7 @@ const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
  * @val:	its operand
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0; -EINVAL for an argument out of range; -EAGAIN as hyp_filter_add(), for the
+ * Return: 0; -EINVAL for an argument out of range; -EAGAIN as el2_filter_add(), for the
  * host to try again. Then nothing has changed.
  */
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
@@ -111,9 +100,9 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_filter_add(&hyp_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
-	hyp_spin_unlock(&hyp_events_lock);
+	hyp_spin_lock(&el2_events_lock);
+	ret = el2_filter_add(&el2_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
+	hyp_spin_unlock(&el2_events_lock);
 	return ret;
 }
 
@@ -133,11 +122,11 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_filter_set(&hyp_event_filters[nr], nr_preds);
+	hyp_spin_lock(&el2_events_lock);
+	ret = el2_filter_set(&el2_event_filters[nr], nr_preds);
 	if (!ret)
 		hyp_event_set_state(nr, HYP_EVENT_FILTERED, nr_preds ? HYP_EVENT_FILTERED : 0);
-	hyp_spin_unlock(&hyp_events_lock);
+	hyp_spin_unlock(&el2_events_lock);
 	return ret;
 }
 

@@ -17,14 +17,14 @@
  *
  *	handed over --set--> in use --set--> retired --all CPUs quiesced--> handed over
  *
- * hyp_filter_set() retires the program in use: CPUs may still read it, and no CPU begins
+ * el2_filter_set() retires the program in use: CPUs may still read it, and no CPU begins
  * to. The first predicate of the next program is refused with -EAGAIN until each CPU
  * was seen outside of the filter once since then. EL2 does not wait: the host retries.
  * A CPU that was seen outside is not checked again, so that events that come all the time
  * on many CPUs do not put it off.
  *
- * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
- * hyp_filter_match() takes no lock.
+ * Locking: the caller serialises el2_filter_add() and el2_filter_set().
+ * el2_filter_match() takes no lock.
  *
  * Memory ordering: (Q) and (R) are explained in trace_ring.c.
  */
@@ -39,19 +39,19 @@
 #include <nvhe/filter.h>
 
 /* A program that is not in use */
-static struct hyp_filter_prog *hyp_filter_next(struct hyp_filter *filter)
+static struct el2_filter_prog *el2_filter_next(struct el2_filter *filter)
 {
 	return &filter->progs[filter->prog == &filter->progs[0]];
 }
 
 /* Whether no CPU can read the program that is not in use. NR_CPUS steps at most. */
-static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
+static bool el2_filter_is_quiesced(struct el2_filter *filter)
 {
-	const struct hyp_filter **reading;
+	const struct el2_filter **reading;
 
 	smp_mb();					/* (R) */
 	for (; filter->quiesced < NR_CPUS; filter->quiesced++) {
-		reading = hyp_filter_reading(filter->quiesced);
+		reading = el2_filter_reading(filter->quiesced);
 		if (reading && smp_load_acquire(reading) == filter)	/* (R) */
 			return false;
 	}
@@ -60,7 +60,7 @@ static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
 }
 
 /**
- * hyp_filter_add - take the next predicate of a program
+ * el2_filter_add - take the next predicate of a program
  * @filter:	the filter
  * @index:	which it is, from 0: the first one begins a new program
  * @code:	the predicate's trace_remote_pred_code()
@@ -70,14 +70,14 @@ static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
  * Return: 0; -EINVAL for one that does not fit there; -EAGAIN for a first one while a
  * CPU may read the program that was in use before. Then nothing has changed.
  */
-int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
+int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
 {
-	struct hyp_filter_prog *prog = hyp_filter_next(filter);
+	struct el2_filter_prog *prog = el2_filter_next(filter);
 
 	if (index >= TRACE_REMOTE_MAX_PREDS || (index && index != filter->added) ||
 	    !trace_remote_pred_is_valid(code, index, size))
 		return -EINVAL;
-	if (!index && !hyp_filter_is_quiesced(filter))
+	if (!index && !el2_filter_is_quiesced(filter))
 		return -EAGAIN;
 
 	index = array_index_nospec(index, TRACE_REMOTE_MAX_PREDS);
@@ -87,15 +87,15 @@ int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsi
 }
 
 /**
- * hyp_filter_set - use the program that was handed over
+ * el2_filter_set - use the program that was handed over
  * @filter:	the filter
  * @nr:		how many predicates that has; 0 for no filter
  *
  * Return: 0, or -EINVAL for a program that is not sound; then nothing has changed.
  */
-int hyp_filter_set(struct hyp_filter *filter, u64 nr)
+int el2_filter_set(struct el2_filter *filter, u64 nr)
 {
-	struct hyp_filter_prog *next = nr ? hyp_filter_next(filter) : NULL;
+	struct el2_filter_prog *next = nr ? el2_filter_next(filter) : NULL;
 
 	if (next) {
 		if (nr != filter->added || !trace_remote_filter_is_valid(next->preds, filter->added))
@@ -110,18 +110,18 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 }
 
 /**
- * hyp_filter_match - is an event wanted?
+ * el2_filter_match - is an event wanted?
  * @filter:	the filter
- * @reading:	where this CPU publishes that it reads @filter, as hyp_filter_reading()
+ * @reading:	where this CPU publishes that it reads @filter, as el2_filter_reading()
  *		returns it
  * @record:	the event's record
  *
  * Return: whether it is; true when there is no filter.
  */
-bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
+bool el2_filter_match(struct el2_filter *filter, const struct el2_filter **reading,
 		      const void *record)
 {
-	const struct hyp_filter_prog *prog;
+	const struct el2_filter_prog *prog;
 	bool match;
 
 	WRITE_ONCE(*reading, filter);

@@ -74,9 +74,6 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
-DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
-atomic64_t hyp_trace_config;
-
 /* NULL for a CPU that the host made up. */
 static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
 {
@@ -553,36 +550,4 @@ void hyp_trace_unpark(void)
 	if (unlikely(atomic_cmpxchg_acquire(&trace->presence, HYP_TRACE_PARKED,
 					    HYP_TRACE_PRESENT) == HYP_TRACE_HELD))	/* (P) */
 		hyp_trace_unpark_held(trace);
-}
-
-/* What an event's header has before the pid; 0 if it is off or has a filter. */
-static u32 hyp_event_type(u32 state)
-{
-	struct hyp_event_header header = { .type = state };
-	u32 type;
-
-	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
-	if (state & HYP_EVENT_FILTERED)
-		return 0;
-
-	memcpy(&type, &header, sizeof(type));
-	return type;
-}
-
-/**
- * hyp_trace_cpu_prepare - have the latest configuration
- * @cpu:	this CPU, which writes to its ring
- *
- * Context: any at EL2.
- */
-void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
-{
-	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
-	unsigned int nr;
-
-	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
-		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
-	hyp_trace_clock_get(&cpu->clock);
-	cpu->host_ctxt = host_data_ptr(host_ctxt);
-	cpu->config = config;
 }

@@ -24,6 +24,6 @@ on:
 	return true;
 }
 
-int hyp_event_sites_patch(u64 first);
+int el2_event_sites_patch(u64 first);
 
 #endif /* __ARM64_KVM_HYP_NVHE_EVENT_SITE_H */

@@ -24,12 +24,6 @@
 
 struct kvm_cpu_context;
 
-/* Of an event: the id of its records while it is on, else 0; and whether it has a filter. */
-#define HYP_EVENT_ID		0xffff
-#define HYP_EVENT_FILTERED	0x10000
-
-extern u32 hyp_event_states[NR_HYP_EVENTS];
-
 void hyp_trace_park(void);
 void hyp_trace_unpark(void);
 
@@ -49,7 +43,7 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 /* events.c */
 bool hyp_hcall_returns(u64 id);
 
-extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+extern struct el2_filter el2_event_filters[NR_HYP_EVENTS];
 
 /* event_write.c */
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);
@@ -122,8 +116,8 @@ do {										\
 } while (0)
 
 /*
- * Hand a record over, in registers if there are not too many. The compiler, which
- * knows the size, leaves one of the calls.
+ * Write a record, with its fields in registers if they are few. The compiler knows the
+ * size, and leaves one of the calls.
  */
 static __always_inline void hyp_event_write_record(unsigned long nr,
 						   struct hyp_event_header *record,
@@ -132,13 +126,13 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 	const u64 *fields = (const u64 *)(record + 1);
 
 	switch (size - sizeof(*record)) {
-	case 4:
+	case sizeof(u32):
 		return hyp_event_write_4(nr, *(const u32 *)fields);
-	case 8:
+	case sizeof(u64):
 		return hyp_event_write_8(nr, fields[0]);
-	case 16:
+	case 2 * sizeof(u64):
 		return hyp_event_write_16(nr, fields[0], fields[1]);
-	case 24:
+	case 3 * sizeof(u64):
 		return hyp_event_write_24(nr, fields[0], fields[1], fields[2]);
 	default:
 		hyp_event_write(nr, record, size);
@@ -172,6 +166,8 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 		} __whole __uninitialized;				\
 		struct hyp_event_##ename *__entry = &__whole.record;	\
 									\
+		BUILD_BUG_ON(offsetof(struct hyp_event_##ename, header));	\
+		BUILD_BUG_ON(__alignof__(struct hyp_event_##ename) > sizeof(u64)); \
 		if (!trace_##ename##_enabled())				\
 			return;						\
 									\

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The configuration of tracing at EL2, for all CPUs: which events are on, by which id
+ * (events.c), and the clock (clock.c). Each change has a generation. A CPU that has a copy
+ * of another generation copies the configuration again: see trace_cpu.c.
+ */
+#ifndef __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H
+#define __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H
+
+#include <linux/atomic.h>
+
+#include <asm/kvm_hypevents_defs.h>
+
+/* The state of an event: the id of its records while it is on, else 0; and whether it has a filter. */
+#define HYP_EVENT_ID		0xffff
+#define HYP_EVENT_FILTERED	0x10000
+
+extern u32 hyp_event_states[NR_HYP_EVENTS];
+
+/* The generation. It is 0 until the first change. */
+extern atomic64_t hyp_trace_config;
+
+/* Call after each change. Events that begin later see it. */
+static inline void hyp_trace_config_changed(void)
+{
+	atomic64_fetch_inc_release(&hyp_trace_config);	/* (E) */
+}
+
+#endif /* __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H */

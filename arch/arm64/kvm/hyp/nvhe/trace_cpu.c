@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracing on one CPU: its ring, and its copy of the configuration
+ *
+ * An event needs the clock, the event's type and the host's context. Each CPU has a copy of
+ * them, with the generation of the configuration that it copied (trace_config.h). An event
+ * compares that with the latest generation: (E) of trace_ring.c.
+ *
+ * While a CPU does not write, the generation of its copy is 0. The latest generation is not
+ * 0 after tracing was enabled on any CPU. So one comparison is enough for an event.
+ */
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
+
+#include <asm/kvm_hyp.h>
+
+#include <nvhe/trace_cpu.h>
+
+DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
+
+/* For filter.c; NULL for a CPU that does not exist. */
+const struct el2_filter **el2_filter_reading(unsigned int cpu)
+{
+	if (!kvm_arm_hyp_percpu_base[cpu])
+		return NULL;
+
+	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
+}
+
+/* The part of an event's header before the pid; 0 if the event is off or has a filter. */
+static u32 hyp_event_type(u32 state)
+{
+	struct hyp_event_header header = { .type = state };
+	u32 type;
+
+	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
+	if (state & HYP_EVENT_FILTERED)
+		return 0;
+
+	memcpy(&type, &header, sizeof(type));
+	return type;
+}
+
+/**
+ * hyp_trace_cpu_prepare - copy the latest configuration
+ * @cpu:	this CPU, which writes to its ring
+ *
+ * Context: any at EL2.
+ */
+void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
+{
+	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
+	unsigned int nr;
+
+	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
+		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
+	el2_clock_get(&cpu->clock);
+	cpu->host_ctxt = host_data_ptr(host_ctxt);
+	cpu->config = config;
+}
