@@ -291,7 +291,7 @@ static void test_first_large(void)
 	fixture_free(&f);
 }
 
-/* The short way is not for this event, and has not touched anything. */
+/* The fast path fails for this event, and has changed nothing. */
 static bool refuses(struct fixture *f, u32 size, u64 time)
 {
 	static u8 before[PAGE_SIZE];
@@ -329,7 +329,7 @@ static void write_slow_path(struct fixture *f, u32 size, u64 time)
 	trace_ring_commit(&f->ring, &event);
 }
 
-/* A page is begun the long way, and then filled to its end without it. */
+/* A page is begun on the slow path, and then filled on the fast path. */
 static void check_fast_path(u32 size)
 {
 	struct reader reader;

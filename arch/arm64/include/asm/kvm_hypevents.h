@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The catalogue of the hypervisor's trace events, for both sides: EL2 makes
- * trace_<event>() of an entry, the host its files and its text. An event is
- * one entry here and one call there.
+ * The list of the hypervisor's trace events, for both sides: an entry becomes
+ * trace_<event>() at EL2, and the event's files and text in the kernel. A new event needs
+ * one entry here and one call at EL2.
  *
- * No include guard: who reads this defines HYP_EVENT() before, and what there is
- * to make of fields and text, see asm/kvm_hypevents_defs.h.
+ * There is no include guard: a file defines HYP_EVENT() and the macros of fields and text
+ * that it needs, then includes this one. See asm/kvm_hypevents_defs.h.
  *
  * HE_PROTO() has the arguments of trace_<event>(); HE_ASSIGN() fills in __entry from
  * them, and HE_PRINTK() is its text. HE_STRUCT() has the fields:
@@ -34,11 +34,8 @@
 #define HE_PRINTK(fmt, args...)
 #endif
 
-/*
- * Every way into EL2, and every way out; time at EL2 is from a hyp_enter to the next
- * hyp_exit.
- */
-#define HYP_EVENT_CROSSING(ename)					\
+/* Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit. */
+#define HYP_EVENT_ENTRY_EXIT(ename)					\
 HYP_EVENT(ename,							\
 	HE_PROTO(u8 reason, s16 vcpu),					\
 	HE_STRUCT(							\
@@ -51,13 +48,13 @@ HYP_EVENT(ename,							\
 	),								\
 	HE_PRINTK("reason=%s", show_##ename##_reason(__entry->reason))	\
 )
-HYP_EVENT_CROSSING(hyp_enter)
-HYP_EVENT_CROSSING(hyp_exit)
-#undef HYP_EVENT_CROSSING
+HYP_EVENT_ENTRY_EXIT(hyp_enter)
+HYP_EVENT_ENTRY_EXIT(hyp_exit)
+#undef HYP_EVENT_ENTRY_EXIT
 
 /*
- * A hypercall of the host's, when it is done or was refused. An id that does not fit is
- * U32_MAX, which is none either.
+ * A hypercall of the host, after it was done or refused. An id that does not fit is
+ * U32_MAX, which is no hypercall either.
  */
 HYP_EVENT(host_hcall,
 	HE_PROTO(u64 id, bool invalid, s64 ret),
@@ -75,7 +72,7 @@ HYP_EVENT(host_hcall,
 		  show_hyp_hcall(__entry->id), __entry->invalid, __entry->ret)
 )
 
-/* An SMC of the host's, before it is forwarded if it is. */
+/* An SMC of the host, before it is forwarded, if it is */
 HYP_EVENT(host_smc,
 	HE_PROTO(u64 id, bool forwarded),
 	HE_STRUCT(
@@ -90,7 +87,7 @@ HYP_EVENT(host_smc,
 		  show_hyp_smc(__entry->id), __entry->forwarded)
 )
 
-/* The host has touched what its stage 2 does not map. */
+/* The host has accessed an address that its stage 2 does not map. */
 HYP_EVENT(host_mem_abort,
 	HE_PROTO(u64 esr, u64 addr),
 	HE_STRUCT(
@@ -105,7 +102,7 @@ HYP_EVENT(host_mem_abort,
 		  show_hyp_ec(__entry->esr), __entry->addr)
 )
 
-/* Memory changes hands, or is refused to. */
+/* Memory is shared or donated, or that is refused. */
 #define HYP_EVENT_MEMORY(ename)						\
 HYP_EVENT(ename,							\
 	HE_PROTO(u64 pfn, u64 nr_pages, int ret),			\
@@ -130,7 +127,7 @@ HYP_EVENT_MEMORY(host_share_ffa)	/* with the secure world */
 HYP_EVENT_MEMORY(host_unshare_ffa)
 #undef HYP_EVENT_MEMORY
 
-/* A call of the host's to the secure world, and what came of it; a4 is not kept here. */
+/* An FF-A call of the host, and its result. EL2 does not keep a4. */
 HYP_EVENT(host_ffa_call,
 	HE_PROTO(u64 func_id, u64 res_a1, u64 res_a2, u64 res_a3, u64 res_a4, bool handled,
 		 int err),
@@ -158,7 +155,7 @@ HYP_EVENT(host_ffa_call,
 		  __entry->err)
 )
 
-/* A PSCI call to the firmware, of the host's or in its place. */
+/* A PSCI call to the firmware, for the host */
 HYP_EVENT(psci_call,
 	HE_PROTO(u32 fn, u64 arg0, u64 arg1, u64 arg2),
 	HE_STRUCT(
@@ -209,7 +206,7 @@ HYP_EVENT(guest_exit,
 		  show_hyp_ec(__entry->esr), __entry->elr)
 )
 
-/* A protected guest has done what it may not. No esr of it, as above. */
+/* A protected guest was trapped doing what it may not. No esr, as above. */
 HYP_EVENT(vcpu_illegal_trap,
 	HE_PROTO(u64 esr),
 	HE_STRUCT(
@@ -221,7 +218,7 @@ HYP_EVENT(vcpu_illegal_trap,
 	HE_PRINTK("esr=0x%llx ec=%s", __entry->esr, show_hyp_ec(__entry->esr))
 )
 
-/* EL2's allocator gives out pages (pfn=0: has none), and takes them back. */
+/* EL2's allocator allocates pages (pfn=0: it has none), and frees them. */
 #define HYP_EVENT_PAGES(ename)						\
 HYP_EVENT(ename,							\
 	HE_PROTO(u64 pfn, u8 order),					\
@@ -239,7 +236,7 @@ HYP_EVENT_PAGES(hyp_alloc)
 HYP_EVENT_PAGES(hyp_free)
 #undef HYP_EVENT_PAGES
 
-/* What a trace_hyp_printk() anywhere at EL2 says. */
+/* The text of a trace_hyp_printk() */
 HYP_EVENT(hyp_printk,
 	HE_PROTO(const char *text),
 	HE_STRUCT(
@@ -252,7 +249,7 @@ HYP_EVENT(hyp_printk,
 )
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
-/* What was written to write_event. */
+/* A number that was written to write_event */
 HYP_EVENT(selftest,
 	HE_PROTO(u64 id),
 	HE_STRUCT(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What EL2 and the host both make of asm/kvm_hypevents.h: the events' numbers,
- * and the structure of each one's record.
+ * The definitions from asm/kvm_hypevents.h that both sides use: the number of each event,
+ * and the structure of its record.
  */
 #ifndef __ARM64_KVM_HYPEVENTS_DEFS_H
 #define __ARM64_KVM_HYPEVENTS_DEFS_H
@@ -12,14 +12,14 @@
 /* Pages of a ring that a hypercall adds or returns, at the most: it bounds its time. */
 #define HYP_TRACE_HCALL_PAGES	8
 
-/* hyp_enter: what brought the CPU to EL2 */
-#define HYP_ENTER_HVC		0	/* a hypercall of the host's */
-#define HYP_ENTER_SMC		1	/* an SMC of the host's, trapped */
+/* hyp_enter: the reason */
+#define HYP_ENTER_HVC		0	/* a hypercall of the host */
+#define HYP_ENTER_SMC		1	/* an SMC of the host, trapped */
 #define HYP_ENTER_PSCI		2	/* the CPU was turned on, or resumed */
-#define HYP_ENTER_ABORT		3	/* a stage-2 abort of the host's */
+#define HYP_ENTER_ABORT		3	/* a stage-2 abort of the host */
 #define HYP_ENTER_SYSREG	4	/* a system register access of the host's */
 #define HYP_ENTER_GUEST		5	/* a guest exit */
-#define HYP_ENTER_FIRMWARE	6	/* return from an SMC of EL2's own */
+#define HYP_ENTER_FIRMWARE	6	/* the return from an SMC of EL2 */
 #define HYP_ENTER_UNKNOWN	7
 
 #define show_hyp_enter_reason(reason)			\
@@ -33,10 +33,10 @@
 		{ HYP_ENTER_FIRMWARE,	"firmware" },	\
 		{ HYP_ENTER_UNKNOWN,	"unknown" })
 
-/* hyp_exit: where the CPU goes */
+/* hyp_exit: the reason, which is where the CPU goes */
 #define HYP_EXIT_HOST		0
 #define HYP_EXIT_GUEST		1
-#define HYP_EXIT_FIRMWARE	2	/* an SMC of EL2's own */
+#define HYP_EXIT_FIRMWARE	2	/* an SMC of EL2 */
 
 #define show_hyp_exit_reason(reason)			\
 	__print_symbolic(reason,			\
@@ -48,8 +48,8 @@
 #define HYP_NO_VCPU		(-1)
 
 /**
- * struct hyp_event_header - what each record begins with, struct trace_entry
- * @type:	the event's id, as the host gave it
+ * struct hyp_event_header - the begin of each record, struct trace_entry
+ * @type:	the event's id, from the host
  * @flags:	0: the host's contexts mean nothing at EL2
  * @preempt_count: 0
  * @pid:	of the host's task that runs, or runs the vCPU, as the host has it in
@@ -66,7 +66,7 @@ struct hyp_event_header {
 #define HE_STRUCT(fields...)	fields
 #define HE_ASSIGN(args...)	args
 
-/* Numbers count the catalogue's entries. */
+/* An event's number is its place in the list. */
 #define HYP_EVENT(name, proto, fields, assign, printk)	HYP_EVENT_##name,
 enum hyp_event_nr {
 #include <asm/kvm_hypevents.h>
@@ -95,7 +95,7 @@ enum hyp_event_nr {
 /* Bytes of a bitmask */
 #define HYP_EVENT_BITMASK_SIZE(nr_bits)	(BITS_TO_LONGS(nr_bits) * sizeof(long))
 
-/* What is behind a record's structure, as long as it may get. */
+/* What follows a record's structure, at its maximum size */
 #define he_string(name, src)		u8 name[HYP_EVENT_MAX_STRING];
 #define he_bitmask(name, nr_bits)	u8 name[HYP_EVENT_BITMASK_SIZE(nr_bits)];
 #define HYP_EVENT(name, proto, fields, assign, printk)	\

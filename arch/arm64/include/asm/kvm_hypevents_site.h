@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where EL2's code calls trace_<event>(): a NOP while the event is off, a branch to the
- * call while it is on. The linker collects the places: see hyp.lds.S.
+ * The calls of trace_<event>() in EL2's code: a NOP while the event is off, a branch to the
+ * call while it is on. The linker collects them in a table: see hyp.lds.S.
  *
  * Both instructions are of those that the architecture allows to be modified while
  * another PE executes them (Arm ARM, B2.2.5 "Concurrent modification and execution of
@@ -32,7 +32,7 @@
  * struct hyp_event_site - a call of trace_<event>()
  * @code:	where the instruction is, from here
  * @target:	where the branch goes, from here
- * @nr:		the event's place in the catalogue
+ * @nr:		the event's number
  */
 struct hyp_event_site {
 	s32	code;

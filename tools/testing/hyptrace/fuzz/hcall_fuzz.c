@@ -149,13 +149,13 @@ static const unsigned int sizes[NR_HYP_EVENTS] = {
  * struct event - an event that is written here, and what is to become of it
  * @nr:		its place in the catalogue
  * @size:	bytes of the record
- * @is_long:	it goes the long way
+ * @is_slow:	it is written on the slow path
  * @record:	the record
  */
 struct event {
 	unsigned int	nr;
 	unsigned int	size;
-	bool		is_long;
+	bool		is_slow;
 	struct {
 		struct hyp_event_header	header;
 		u64			fields[17];
@@ -169,7 +169,7 @@ static void take_event(struct input *input, struct event *event)
 
 	event->nr = input_below(input, NR_HYP_EVENTS);
 	event->size = sizes[event->nr] + input_below(input, 8) * sizeof(u32);
-	event->is_long = input_below(input, 2);
+	event->is_slow = input_below(input, 2);
 	WARN_ON(event->size > sizeof(event->record));
 
 	for (i = 0; i < ARRAY_SIZE(event->record.fields); i++)
@@ -181,7 +181,7 @@ static void write_event(const struct event *event)
 {
 	struct event copy = *event;
 
-	if (copy.is_long)
+	if (copy.is_slow)
 		hyp_event_write(copy.nr, &copy.record.header, copy.size);
 	else
 		hyp_event_write_record(copy.nr, &copy.record.header, copy.size);

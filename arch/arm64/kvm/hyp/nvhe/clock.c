@@ -2,15 +2,14 @@
 /*
  * The host's boot clock at EL2
  *
- * The host keeps time by the physical counter, CNTPCT_EL0, when it has EL2
- * (arch_counter_register()), and so does this: CNTPCT_EL0 read at EL2 has no
- * offset, whichever guest is loaded (Arm ARM, The Generic Timer). The host tells the
- * time at one count and the rate from there on, and does so again and again
- * to follow the adjustments of its clock.
+ * A host that was booted at EL2 keeps time by the physical counter, CNTPCT_EL0
+ * (arch_counter_register()), and so does this clock. At EL2, CNTPCT_EL0 has no offset,
+ * whichever guest is loaded (Arm ARM, The Generic Timer). The host passes the time at one
+ * count, and the rate from there on. It does so periodically, to follow the adjustments of
+ * its own clock.
  *
- * What it tells is made one multiplication and one addition here, once, and each
- * CPU takes a copy when it sees by hyp_trace_config that there is a newer one: see
- * trace_cpu.h.
+ * el2_clock_set() turns that into one multiplication and one addition for each event. Each
+ * CPU has a copy: see trace_cpu.c.
  *
  * Locking: el2_clock_lock covers el2_clock. No event is traced under it.
  */
@@ -28,8 +27,8 @@ static struct el2_clock el2_clock;
 static DEFINE_HYP_SPINLOCK(el2_clock_lock);
 
 /**
- * el2_clock_get - have the latest clock
- * @clock:	where to
+ * el2_clock_get - get the latest clock
+ * @clock:	where to copy it
  *
  * Context: any at EL2.
  */
@@ -41,11 +40,11 @@ void el2_clock_get(struct el2_clock *clock)
 }
 
 /**
- * el2_clock_set - tell the time and the rate
+ * el2_clock_set - set the time and the rate
  * @mult:	ns a cycle, times 2 to the power of @shift; 32 bits
  * @shift:	below 64
- * @epoch_ns:	the boot clock, ns, when CNTPCT_EL0 was
- * @epoch_cycles: this
+ * @epoch_ns:	the boot clock, ns, at
+ * @epoch_cycles: ... this value of CNTPCT_EL0
  *
  * Context: any, with arguments from the host.
  * Return: 0, or -EINVAL for an argument out of range.
@@ -57,7 +56,7 @@ int el2_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
 	if (!mult || mult > U32_MAX || shift > 63)
 		return -EINVAL;
 
-	/* What @mult has left of the binary point */
+	/* Bits of @mult before the binary point */
 	if (fls(mult) > shift)
 		clock.shift = fls(mult) - shift;
 

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turning the NOPs of events that are off into branches, and back
+ * Patching the calls of events: a NOP while the event is off, else a branch
  *
- * Under pKVM the code of EL2 is EL2's own, mapped to be executed and not to be written.
- * It has a second range of addresses, which is never executable, and in which a page is
- * mapped only while it is written to. Nothing is written but the instructions named by
- * the table the linker made, which is read-only: the host has no say in what is
- * written where.
+ * Under pKVM, EL2's code is mapped executable and read-only. It has a second range of
+ * addresses, the alias. The alias is never executable, and a page is mapped there only
+ * while EL2 writes to it. EL2 writes only the instructions in the linker's table, which is
+ * read-only: the host can't choose what is written, or where.
  *
- * A page has always the same address in that range, unlike in a fixmap slot: if a TLB
- * should know longer than it may what was mapped there, it is still that page.
+ * A page always has the same address in the alias, unlike in a fixmap slot. If a TLB kept
+ * a stale entry, it would still be for that page.
  *
- * Without pKVM there is no such range, and the code is the host's: it writes there
- * itself (arch/arm64/kvm/hyp_event_site.c).
+ * Without pKVM there is no alias. The host can write to EL2's code, and patches it itself.
  *
  * A site is stale while its instruction is not the one for its event's state. The host
- * changes the states of any number of events, then has the stale sites patched: by one
- * hypercall for each page that has such sites, which maps that page once.
+ * changes the states of any number of events, then has the stale sites patched. One
+ * hypercall maps and patches one page.
  *
- * Locking: the caller's, for all of this; pkvm_pgd_lock, taken inside, for page tables.
+ * Locking: the caller serialises all of this; pkvm_pgd_lock, taken inside, covers the page
+ * tables.
  */
 #include <linux/nospec.h>
 
@@ -36,9 +35,9 @@
 
 extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_end[];
 
-/* Where the range begins, by the name of __hyp_text_start; 0 before there is one. */
+/* The alias of the page of __hyp_text_start; 0 before there is one */
 static unsigned long hyp_event_alias;
-/* Bytes of it that have their place in the page tables. */
+/* Bytes of the alias that have entries in the page tables */
 static unsigned long hyp_event_alias_size;
 
 static unsigned long hyp_event_alias_addr(unsigned long code)
@@ -58,7 +57,7 @@ static int hyp_event_alias_set_valid(const struct kvm_pgtable_visit_ctx *ctx,
 	return 0;
 }
 
-/* Map the page at @addr, of the range, or unmap it and keep its place in the tables. */
+/* Map the page at @addr of the alias, or unmap it and keep its entry in the tables. */
 static int hyp_event_alias_map(unsigned long addr, bool valid)
 {
 	struct kvm_pgtable_walker walker = {
@@ -92,7 +91,7 @@ static int hyp_event_alias_init_page(unsigned long addr, unsigned long code)
 	return ret;
 }
 
-/* Once: make the range, with nothing mapped. As many steps as EL2's code has pages. */
+/* Once: create the alias with nothing mapped. Takes as many steps as EL2's code has pages. */
 static int hyp_event_alias_init(void)
 {
 	unsigned long start = ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE);
@@ -107,7 +106,7 @@ static int hyp_event_alias_init(void)
 		hyp_event_alias = alias;
 	}
 
-	/* What had no memory goes on from there the next time. */
+	/* After an allocation failure the next call goes on from there. */
 	while (hyp_event_alias_size < size && !ret) {
 		ret = hyp_event_alias_init_page(hyp_event_alias + hyp_event_alias_size,
 						start + hyp_event_alias_size);
@@ -135,7 +134,7 @@ static unsigned long hyp_event_site_page(const struct hyp_event_site *site)
 	return ALIGN_DOWN((unsigned long)hyp_event_site_code(site), PAGE_SIZE);
 }
 
-/* Write the instruction of a site, whose page is mapped in the alias range. */
+/* Write the instruction of a site, whose page is mapped in the alias. */
 static void hyp_event_site_write(const struct hyp_event_site *site)
 {
 	unsigned long code = (unsigned long)hyp_event_site_code(site);
@@ -173,15 +172,13 @@ static int el2_event_sites_patch_page(const struct hyp_event_site *site)
 }
 
 /**
- * el2_event_sites_patch - make the instructions at the sites agree with the events' states
- * @first:	the first site to check, by its place in the table; from the host
+ * el2_event_sites_patch - patch the page of the first stale site
+ * @first:	the first site to check, by its number in the table; from the host
  *
- * Patches one page of code: that of the first stale site.
- *
- * Context: any hypercall, without pkvm_pgd_lock; the events' states do not change
- * meanwhile. Takes as many steps as there are sites, which the linker knows.
- * Return: the site to go on with; 0 when no site from @first on is stale, and without
- * pKVM; -ENOMEM when EL2 has no memory for page tables.
+ * Context: any hypercall, without pkvm_pgd_lock. The events' states must not change
+ * meanwhile. Takes at most as many steps as there are sites.
+ * Return: the next site to check; 0 if no site from @first on is stale, and without pKVM;
+ * -ENOMEM if EL2 has no memory for page tables.
  */
 int el2_event_sites_patch(u64 first)
 {

@@ -2,9 +2,8 @@
 /*
  * Turning the hypervisor's trace events on and off, and filtering them
  *
- * The host names an event by its place in the catalogue and gives the id that
- * its records shall carry. The id serves no other purpose at EL2: a wrong one
- * spoils the trace.
+ * The host names an event by its number in the event list, and passes the id for the
+ * event's records. EL2 uses the id for nothing else: a wrong one spoils the trace.
  *
  * Locking: el2_events_lock serialises the host's changes. Events read
  * hyp_event_states[] and their filters without it, or the copies that each CPU has of
@@ -27,7 +26,7 @@
 struct el2_filter el2_event_filters[NR_HYP_EVENTS];
 static DEFINE_HYP_SPINLOCK(el2_events_lock);
 
-/* How large a record is, without what is behind its structure. */
+/* Bytes of a record, without strings and bitmasks */
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
 	[HYP_EVENT_##name] = sizeof(struct hyp_event_##name),
 static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
@@ -44,7 +43,7 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 
 /**
  * __hyp_trace_set_event - set the state of an event, for all CPUs
- * @nr:		its place in the catalogue
+ * @nr:		its number in the event list
  * @id:		the id of its records, or 0 to turn it off
  *
  * The event's sites stay as they are until __hyp_trace_patch_sites().
@@ -82,15 +81,15 @@ int __hyp_trace_patch_sites(u64 first)
 }
 
 /**
- * __hyp_trace_add_pred - take the next predicate of an event's next filter
- * @nr:		the event's place in the catalogue
+ * __hyp_trace_add_pred - add a predicate to an event's next filter
+ * @nr:		the event's number in the event list
  * @index:	which predicate it is, from 0
  * @code:	the predicate's trace_remote_pred_code()
  * @val:	its operand
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0; -EINVAL for an argument out of range; -EAGAIN as el2_filter_add(), for the
- * host to try again. Then nothing has changed.
+ * Return: 0; -EINVAL for an argument out of range; -EAGAIN as el2_filter_add(), and the
+ * host retries. Then nothing has changed.
  */
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 {
@@ -107,12 +106,12 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 }
 
 /**
- * __hyp_trace_set_filter - filter an event by the predicates that were taken
- * @nr:		its place in the catalogue
- * @nr_preds:	how many these are; 0 for no filter
+ * __hyp_trace_set_filter - filter an event by the predicates that were added
+ * @nr:		its number in the event list
+ * @nr_preds:	how many were added; 0 for no filter
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0, or -EINVAL when they make no sound program; then nothing has changed.
+ * Return: 0; or -EINVAL if they make no valid program. Then nothing has changed.
  */
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 {
@@ -134,9 +133,9 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
  * hyp_hcall_returns - does a hypercall return something that the trace shows?
  * @id:		its number
  *
- * Each hypercall is in one of the two lists. One that is in none shows nothing.
+ * Each hypercall is in one of the two lists. The result of any other one is not shown.
  *
- * Return: false also for one that there is not.
+ * Return: whether it does; false for an unknown hypercall.
  */
 bool hyp_hcall_returns(u64 id)
 {
@@ -168,7 +167,7 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
 		return true;
-	/* Nothing: the register is as the host had it. */
+	/* Nothing: the register still has the host's argument. */
 	case __KVM_HOST_SMCCC_FUNC___kvm_hyp_init:
 	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_init_lrs:
@@ -183,7 +182,7 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_save_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_restore_vmcr_aprs:
 	case __KVM_HOST_SMCCC_FUNC___pkvm_vcpu_init_traps:
-	/* An address of EL2's: for the host, but not for a trace. */
+	/* An address of EL2, which the host gets, but not the trace. */
 	case __KVM_HOST_SMCCC_FUNC___pkvm_create_private_mapping:
 	default:
 		return false;

@@ -2,26 +2,26 @@
 /*
  * Filters of the hypervisor's events
  *
- * The host hands over a program, a predicate a hypercall, and then has it used in
- * place of the one there was. It is not trusted:
+ * The host passes a program, one predicate a hypercall, and then has it replace the
+ * program in use. The host is not trusted:
  *
- * - A predicate is checked when it comes: its field is in the record and aligned, and
+ * - EL2 checks each predicate when it is added: its field is in the record and aligned, and
  *   its target is behind it.
- * - A program is checked when it is to be used: all of its predicates were handed
- *   over, and none goes past its two ends. It thus ends after TRACE_REMOTE_MAX_PREDS of
- *   them, and reads nothing but the record.
+ * - EL2 checks a program before it is used: all its predicates were added, and none goes
+ *   past its two ends. So it ends after TRACE_REMOTE_MAX_PREDS predicates, and reads
+ *   nothing but the record.
  * - A program does not change while a CPU may read it, whatever the host does.
  *
  * States of a filter's two programs
  * ---------------------------------
  *
- *	handed over --set--> in use --set--> retired --all CPUs quiesced--> handed over
+ *	added --set--> in use --set--> retired --all CPUs quiesced--> added
  *
- * el2_filter_set() retires the program in use: CPUs may still read it, and no CPU begins
- * to. The first predicate of the next program is refused with -EAGAIN until each CPU
- * was seen outside of the filter once since then. EL2 does not wait: the host retries.
- * A CPU that was seen outside is not checked again, so that events that come all the time
- * on many CPUs do not put it off.
+ * el2_filter_set() retires the program in use: CPUs may still read it, but no CPU begins to.
+ * The first predicate of the next program is refused with -EAGAIN until each CPU was seen
+ * outside of the filter once since then. EL2 does not wait: the host retries. A CPU that
+ * was seen outside is not checked again, so that a stream of events on many CPUs does not
+ * delay the host for ever.
  *
  * Locking: the caller serialises el2_filter_add() and el2_filter_set().
  * el2_filter_match() takes no lock.
@@ -60,15 +60,15 @@ static bool el2_filter_is_quiesced(struct el2_filter *filter)
 }
 
 /**
- * el2_filter_add - take the next predicate of a program
+ * el2_filter_add - add the next predicate of a program
  * @filter:	the filter
- * @index:	which it is, from 0: the first one begins a new program
+ * @index:	its number, from 0, which begins a new program
  * @code:	the predicate's trace_remote_pred_code()
  * @val:	its operand
- * @size:	of the event's records, bytes
+ * @size:	bytes of the event's records
  *
- * Return: 0; -EINVAL for one that does not fit there; -EAGAIN for a first one while a
- * CPU may read the program that was in use before. Then nothing has changed.
+ * Return: 0; -EINVAL for a predicate that is not valid there; -EAGAIN for a first one while
+ * a CPU may read the program that it would overwrite. Then nothing has changed.
  */
 int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
 {
@@ -87,11 +87,11 @@ int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsi
 }
 
 /**
- * el2_filter_set - use the program that was handed over
+ * el2_filter_set - use the program that was added
  * @filter:	the filter
- * @nr:		how many predicates that has; 0 for no filter
+ * @nr:		its number of predicates; 0 for no filter
  *
- * Return: 0, or -EINVAL for a program that is not sound; then nothing has changed.
+ * Return: 0; or -EINVAL for a program that is not valid. Then nothing has changed.
  */
 int el2_filter_set(struct el2_filter *filter, u64 nr)
 {
@@ -110,13 +110,13 @@ int el2_filter_set(struct el2_filter *filter, u64 nr)
 }
 
 /**
- * el2_filter_match - is an event wanted?
+ * el2_filter_match - does an event match the filter?
  * @filter:	the filter
  * @reading:	where this CPU publishes that it reads @filter, as el2_filter_reading()
  *		returns it
  * @record:	the event's record
  *
- * Return: whether it is; true when there is no filter.
+ * Return: whether it does; true if there is no filter.
  */
 bool el2_filter_match(struct el2_filter *filter, const struct el2_filter **reading,
 		      const void *record)

@@ -6,12 +6,12 @@
  *
  *	%[-+ #0][width][.precision][hh|h|l|ll|z|t|j]{d|i|u|o|x|X|c|%}
  *
- * No %p and no %s: EL2's addresses are not for the host, and whatever a pointer leads
- * to may not be either. What is none of the above is put as it stands.
+ * There is no %p and no %s: the host may not see EL2's addresses, nor what a pointer points
+ * to. Any other conversion is copied as it is.
  *
- * This file knows nothing of the hypervisor: EL2 runs it, and the tests in user space
- * compile it as it is. It takes no more steps than the format and the text have
- * characters, and a number digits.
+ * This file does not depend on the hypervisor: the tests in user space compile it as it is.
+ * Its number of steps is bounded by the characters of the format and of the text, and the
+ * digits of a number.
  */
 #include <linux/minmax.h>
 #include <linux/stddef.h>
@@ -22,7 +22,7 @@
 #define HYP_MAX_DIGITS	22
 
 /**
- * struct hyp_text - text that is being made
+ * struct hyp_text - the text
  * @buf:	where it goes
  * @size:	how much fits, at least 1
  * @len:	how much there is; the null comes after it
@@ -76,7 +76,7 @@ static bool hyp_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number that no text is as wide as counts as one that fits it. */
+/* Numbers are limited to a width that no text has. */
 static unsigned int hyp_scan_number(const char **fmt)
 {
 	unsigned int number = 0;
@@ -131,7 +131,7 @@ static unsigned int hyp_scan_bytes(const char **fmt)
 	}
 }
 
-/* What stands after a %; @fmt is then past it. */
+/* Parse what follows a %, and move @fmt past it. */
 static struct hyp_spec hyp_scan_spec(const char **fmt)
 {
 	struct hyp_spec spec = { .precision = -1 };
@@ -155,7 +155,7 @@ static bool hyp_spec_is_signed(const struct hyp_spec *spec)
 	return spec->conv == 'd' || spec->conv == 'i';
 }
 
-/* The number as its type has it. */
+/* The number, converted to its type */
 static u64 hyp_narrow(const struct hyp_spec *spec, u64 number)
 {
 	unsigned int shift = 64 - 8 * spec->bytes;
@@ -189,7 +189,7 @@ static unsigned int hyp_digits(const struct hyp_spec *spec, u64 number, char *di
 	return nr;
 }
 
-/* What stands before the digits: of a sign, or 0x */
+/* What comes before the digits: a sign or 0x */
 static const char *hyp_prefix(const struct hyp_spec *spec, bool negative, bool zero)
 {
 	if (hyp_spec_is_signed(spec))
@@ -262,7 +262,7 @@ static bool hyp_spec_is_number(const struct hyp_spec *spec)
 	}
 }
 
-/* Put a conversion. True if it took the argument. */
+/* Put a conversion. True if it used the argument. */
 static bool hyp_put_spec(struct hyp_text *text, const struct hyp_spec *spec, const u64 *arg)
 {
 	if (arg && hyp_spec_is_number(spec))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracing at EL2: the rings' memory, and who may do what when
+ * Tracing at EL2: the memory of the rings, and what is allowed in which state
  *
  * Each CPU has a ring (trace_ring.c). The host shares its meta page, and EL2 pins
  * that. EL2 itself shares and pins the host's pages of events. The ring's entries are in
@@ -19,45 +19,44 @@
  * HYP_TRACE_HCALL_PAGES pages. "pop" returns as many or one, in reverse order. So the
  * time of a hypercall does not depend on the size of the ring.
  *
- * A CPU writes to its ring while @on is set. Only the CPU itself sets and
- * clears that, in a hypercall: EL2 is not preempted, so no event is open on a
- * CPU that runs one, and none will be begun once @on is clear. That is all an
- * event needs: no lock, no atomic operation (event_write.c).
+ * A CPU writes to its ring while @on is set. Only the CPU itself sets and clears @on, in a
+ * hypercall. EL2 is not preempted. So a CPU that runs a hypercall is not in the middle of
+ * an event, and begins none after @on is clear. An event needs no lock and no atomic
+ * operation (event_write.c).
  *
- * The exception is a CPU that a PSCI call has sent to the firmware, from where
- * it may not return. It writes nothing until it does, and another CPU may do
- * in its place what only the CPU itself may do otherwise. @presence says which
- * of the two has the writer's part of the ring:
+ * The exception is a CPU that a PSCI call has sent to the firmware, and that may not
+ * return. Until it returns it writes nothing, and another CPU may act in its place.
+ * @presence says which CPU may use the writer's part of the ring:
  *
  *	           park                     hold
  *	PRESENT ---------> PARKED <-------------------------> HELD
  *	        <---------                    release
  *	          unpark
  *
- *	PRESENT		the CPU itself
- *	PARKED		nobody
+ *	PRESENT		the ring's CPU
+ *	PARKED		none
  *	HELD		another CPU, which also has the ring's lock
  *
- * To park is one store. To unpark is one compare-and-exchange of a word that is
- * the CPU's own: each entry to idle and each return from it pays for that,
- * whether tracing was ever used or not. Only a CPU that finds itself held waits,
- * and only for the ring's lock. SYSTEM_OFF and SYSTEM_RESET wait for nothing:
- * they get through when EL2 has panicked with any lock held.
+ * Parking is one store. Unparking is one compare-and-exchange of a word that only this CPU
+ * uses as a rule. Each entry to idle and each return from it has that cost, even if
+ * tracing was never used. Only a CPU that finds itself held waits, and only for the ring's
+ * lock. SYSTEM_OFF and SYSTEM_RESET never wait, so that they work after EL2 has panicked
+ * with any lock held.
  *
- * Without pKVM, PSCI calls do not pass through EL2 and no CPU is ever parked;
- * there the host turns a CPU's tracing off before it takes the CPU down. A host
- * that does not only keeps the ring from being unloaded.
+ * Without pKVM, PSCI calls do not pass through EL2, and no CPU is ever parked. There the
+ * host disables a CPU's tracing before the CPU goes offline. If it does not, the ring can't
+ * be unloaded.
  *
  * Locking
  * -------
  *
- * Each ring has a lock, which covers its state, @on and all but the writer's
- * part of struct trace_ring. The lock is held for one hypercall. No CPU takes
- * two of them. pKVM's own locks are taken inside.
+ * Each ring has a lock, which covers its state, @on and all but the writer's part of
+ * struct trace_ring. It is held for one hypercall. No CPU holds the locks of two rings.
+ * pKVM's own locks nest inside it.
  *
  * Memory ordering: (F) of @on and (P) of @presence are explained in trace_ring.c.
  *
- * Whatever comes from the host is in registers: read once by construction.
+ * All arguments of the host come in registers, so that the host can't change them later.
  */
 #include <linux/errno.h>
 #include <linux/nospec.h>
@@ -74,7 +73,7 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
-/* NULL for a CPU that the host made up. */
+/* NULL for a CPU that does not exist. */
 static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
 {
 	if (cpu >= NR_CPUS)
@@ -104,8 +103,8 @@ static void *hyp_trace_pfn_to_virt(u64 pfn)
 }
 
 /*
- * Pin a page the host shares. A page pinned before, by tracing or for a vCPU,
- * is refused: there is no use for it, and its count must not overflow.
+ * Pin a page that the host shares. A page that has a pin, for tracing or for a vCPU, is
+ * refused: it has another use, and its count must not overflow.
  */
 static int hyp_trace_pin(u64 pfn, void **va)
 {
@@ -148,15 +147,15 @@ static int hyp_trace_share(u64 pfn, u64 nr_pages, void **va)
 	return is_protected_kvm_enabled() ? __pkvm_host_share_pin_hyp(pfn, nr_pages) : 0;
 }
 
-/* If the host has had EL2 pin a page again, for a vCPU, all of them stay shared. */
+/* If a page has another pin, for a vCPU, all pages stay shared. */
 static void hyp_trace_unshare(void *va, u64 nr_pages)
 {
 	if (is_protected_kvm_enabled())
 		__pkvm_host_unpin_unshare_hyp(hyp_virt_to_pfn(va), nr_pages);
 }
 
-/* Take a page from the host for good, until hyp_trace_give(). */
-static int hyp_trace_take(u64 pfn, void **va)
+/* Have the host donate a page, until hyp_trace_return(). */
+static int hyp_trace_donate(u64 pfn, void **va)
 {
 	int ret = 0;
 
@@ -174,10 +173,10 @@ static int hyp_trace_take(u64 pfn, void **va)
 }
 
 /*
- * The host must not see what EL2 had on the page: the zeroes must be in memory too, where
- * the host's accesses may go that bypass the caches.
+ * Return a donated page. The host must not see what EL2 had there. The zeroes must reach
+ * memory too, since the host may bypass the caches.
  */
-static void hyp_trace_give(void *va)
+static void hyp_trace_return(void *va)
 {
 	memset(va, 0, PAGE_SIZE);
 	if (!is_protected_kvm_enabled())
@@ -202,20 +201,20 @@ static int hyp_trace_begin_locked(struct hyp_trace_cpu *trace, u64 meta_pfn,
 	if (ret)
 		return ret;
 
-	ret = hyp_trace_take(dir_pfn, &dir);
+	ret = hyp_trace_donate(dir_pfn, &dir);
 	if (ret)
 		goto err_unpin;
 
 	ret = trace_ring_init(&trace->ring, meta, dir, nr_pages);
 	if (ret)
-		goto err_give;
+		goto err_return;
 
 	memset(meta, 0, PAGE_SIZE);
 	trace->state = HYP_TRACE_LOADING;
 	return 0;
 
-err_give:
-	hyp_trace_give(dir);
+err_return:
+	hyp_trace_return(dir);
 err_unpin:
 	hyp_trace_unpin(meta);
 	return ret;
@@ -231,13 +230,13 @@ static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	if (trace->state != HYP_TRACE_LOADING)
 		return -EBUSY;
 
-	ret = hyp_trace_take(pfn, &leaf);
+	ret = hyp_trace_donate(pfn, &leaf);
 	if (ret)
 		return ret;
 
 	ret = trace_ring_add_leaf(&trace->ring, leaf);
 	if (ret)
-		hyp_trace_give(leaf);
+		hyp_trace_return(leaf);
 	return ret;
 }
 
@@ -300,19 +299,19 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 
 	page = trace_ring_pop_leaf(ring);
 	if (page) {
-		hyp_trace_give(page);
+		hyp_trace_return(page);
 		return 1;
 	}
 
-	hyp_trace_give(ring->dir);
+	hyp_trace_return(ring->dir);
 	hyp_trace_unpin(ring->meta);
 	trace->state = HYP_TRACE_NONE;
 	return 0;
 }
 
 /*
- * Have the writer's part of the ring: that CPU is this one, or it is parked and stays so
- * until hyp_trace_release(). False if it may be in the middle of an event.
+ * Get the writer's part of the ring until hyp_trace_release(): the ring's CPU is this one,
+ * or it is parked and stays so. False if that CPU may be in the middle of an event.
  */
 static bool hyp_trace_hold(struct hyp_trace_cpu *trace)
 {
@@ -381,7 +380,7 @@ static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
 	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
-	/* The lock keeps it off. */
+	/* The lock keeps @on clear. */
 	if (!smp_load_acquire(&trace->on)) {		/* (F) */
 		trace_ring_reset(&trace->ring);
 		return 0;
@@ -413,13 +412,12 @@ static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
  * __hyp_trace_ring_begin - begin to load the ring of a CPU
  * @cpu:	the CPU
  * @meta_pfn:	a page shared by the host, for the meta page
- * @dir_pfn:	a page of the host's to donate, for the directory
- * @nr_pages:	pages the ring will have, the reader's included
+ * @dir_pfn:	a page of the host, which it donates for the directory
+ * @nr_pages:	pages that the ring will have, with the reader's
  *
  * Context: hypercall, with arguments from the host, as all below.
- * Return: 0; -EINVAL for an argument out of range; -EBUSY when the CPU has a
- * ring or @meta_pfn is in use; -EPERM for a page that is not the host's to
- * share or give.
+ * Return: 0; -EINVAL for an argument out of range; -EBUSY if the CPU has a ring or
+ * @meta_pfn has a pin; -EPERM for a page that the host does not share or own.
  */
 int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages)
 {
@@ -431,8 +429,8 @@ int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages)
  * @cpu:	the CPU
  * @pfn:	the page
  *
- * Return: as __hyp_trace_ring_begin(); -EBUSY when the ring is not being
- * loaded, -ENOSPC when it needs no more of them.
+ * Return: as __hyp_trace_ring_begin(); -EBUSY if the ring is not being loaded; -ENOSPC if
+ * it has all its leaf pages.
  */
 int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn)
 {
@@ -456,8 +454,8 @@ int __hyp_trace_ring_add_pages(u64 cpu, u64 pfn, u64 nr_pages)
  * __hyp_trace_ring_end - end loading the ring of a CPU
  * @cpu:	the CPU
  *
- * Return: 0; -EINVAL for a @cpu out of range or when pages are missing; -EBUSY
- * when the ring is not being loaded.
+ * Return: 0; -EINVAL for a @cpu out of range or if pages are missing; -EBUSY if the ring
+ * is not being loaded.
  */
 int __hyp_trace_ring_end(u64 cpu)
 {
@@ -471,8 +469,8 @@ int __hyp_trace_ring_end(u64 cpu)
  * The pages that were added last come first. Pages of events are unshared, up to
  * HYP_TRACE_HCALL_PAGES at consecutive addresses; other pages are returned one by one.
  *
- * Return: 1 when there are more, 0 when the CPU has no ring (any more);
- * -EINVAL for a @cpu out of range; -EBUSY while the CPU writes to it.
+ * Return: 1 if EL2 has more pages; 0 if the CPU has no ring any more; -EINVAL for a @cpu
+ * out of range; -EBUSY while the CPU writes to the ring.
  */
 int __hyp_trace_ring_pop(u64 cpu)
 {
@@ -480,12 +478,12 @@ int __hyp_trace_ring_pop(u64 cpu)
 }
 
 /**
- * __hyp_trace_enable - have a CPU write to its ring, or stop
+ * __hyp_trace_enable - enable or disable tracing on a CPU
  * @cpu:	this CPU, or one that is parked
- * @enable:	which of the two
+ * @enable:	whether to enable it
  *
- * Return: 0; -EINVAL for a @cpu out of range, -ENODEV when it has no ring to
- * write to, -EBUSY when it is another one that may be at EL2.
+ * Return: 0; -EINVAL for a @cpu out of range; -ENODEV if it has no complete ring; -EBUSY
+ * if it is another CPU that may be at EL2.
  */
 int __hyp_trace_enable(u64 cpu, bool enable)
 {
@@ -496,8 +494,8 @@ int __hyp_trace_enable(u64 cpu, bool enable)
  * __hyp_trace_swap_reader - exchange the reader's page of a CPU
  * @cpu:	the CPU
  *
- * Return: as trace_ring_swap_reader(); -EINVAL for a @cpu out of range,
- * -ENODEV when it has no ring.
+ * Return: as trace_ring_swap_reader(); -EINVAL for a @cpu out of range; -ENODEV if it has
+ * no complete ring.
  */
 int __hyp_trace_swap_reader(u64 cpu)
 {
@@ -505,11 +503,11 @@ int __hyp_trace_swap_reader(u64 cpu)
 }
 
 /**
- * __hyp_trace_reset - forget the events of a CPU
+ * __hyp_trace_reset - clear the ring of a CPU
  * @cpu:	this CPU, one that is parked, or one that does not write
  *
- * Return: 0; -EINVAL for a @cpu out of range, -ENODEV when it has no ring,
- * -EBUSY when it is another one that writes.
+ * Return: 0; -EINVAL for a @cpu out of range; -ENODEV if it has no complete ring; -EBUSY
+ * if it is another CPU that writes.
  */
 int __hyp_trace_reset(u64 cpu)
 {
@@ -519,7 +517,7 @@ int __hyp_trace_reset(u64 cpu)
 /**
  * hyp_trace_park - this CPU goes to the firmware, and may not return
  *
- * It writes no event until hyp_trace_unpark(). Waits for nothing.
+ * It writes no event until hyp_trace_unpark(). Never waits.
  *
  * Context: any at EL2, also after a panic.
  */
@@ -528,7 +526,7 @@ void hyp_trace_park(void)
 	atomic_set_release(&this_cpu_ptr(&hyp_trace_cpu)->presence, HYP_TRACE_PARKED);	/* (P) */
 }
 
-/* Another CPU has this one: once this CPU has the lock, that one has done its work. */
+/* Another CPU holds this one's ring. It has finished when this CPU gets the lock. */
 static noinline void hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
 {
 	hyp_spin_lock(&trace->lock);
@@ -539,7 +537,7 @@ static noinline void hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
 /**
  * hyp_trace_unpark - this CPU has returned from the firmware
  *
- * Nothing happens if it was not parked, as one that KVM has not seen going.
+ * Nothing happens if the CPU was not parked, for example if KVM has not seen it leave.
  *
  * Context: any at EL2 with the MMU on, and before the CPU's next event.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hypercalls of tracing: from the host's registers to trace.c, clock.c and
- * events.c, and back.
+ * The hypercalls of tracing: they pass the host's registers to trace.c, clock.c and
+ * events.c.
  */
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hyp.h>

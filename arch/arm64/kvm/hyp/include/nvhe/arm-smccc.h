@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * SMCs of EL2's own: to the firmware and back.
+ * SMCs that EL2 makes to the firmware
  */
 #ifndef __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H
 #define __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H
@@ -16,7 +16,7 @@ do {							\
 	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
 } while (0)
 
-/* A PSCI call may end in another place than behind it, or never. */
+/* A PSCI call may return at another place, or never. */
 #define hyp_psci_1_1_smc(...)				\
 do {							\
 	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\

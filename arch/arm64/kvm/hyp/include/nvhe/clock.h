@@ -12,10 +12,10 @@
 #include <asm/sysreg.h>
 
 /**
- * struct el2_clock - how a count is made a time
+ * struct el2_clock - the factors that convert a count to a time
  * @mult:	ns a cycle, times 2 to the power of 64 - @shift
  * @base:	ns at count 0, modulo 2 to the power of 64
- * @shift:	by what a count is shifted first, so that @mult is below 2 to the power of 64
+ * @shift:	a count is first shifted left by this, so that @mult fits in 64 bits
  *
  * The count may have 64 - @shift bits, hundreds of years of any frequency.
  */
@@ -26,8 +26,8 @@ struct el2_clock {
 };
 
 /*
- * CNTPCT_EL0, not before what comes before in the program. What comes after it
- * may be earlier: that makes the time of an event no worse, and no event later.
+ * CNTPCT_EL0, read after all earlier instructions. Later instructions may run before the
+ * read: the time of the event is as good.
  */
 static __always_inline u64 el2_clock_count(void)
 {

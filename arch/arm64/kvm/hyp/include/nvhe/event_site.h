@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an event may be: see asm/kvm_hypevents_site.h and event_site.c.
+ * The calls of events: see asm/kvm_hypevents_site.h and event_site.c.
  */
 #ifndef __ARM64_KVM_HYP_NVHE_EVENT_SITE_H
 #define __ARM64_KVM_HYP_NVHE_EVENT_SITE_H
@@ -8,8 +8,8 @@
 #include <linux/types.h>
 
 /*
- * Whether the event may be on. One instruction, and another one if it is; no memory is
- * looked at.
+ * Whether the event may be on. This is one instruction, and another one if it may be. It
+ * loads nothing from memory.
  */
 static __always_inline bool hyp_event_may_be_on(const unsigned int nr)
 {

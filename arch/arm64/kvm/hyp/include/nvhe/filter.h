@@ -20,9 +20,9 @@ struct el2_filter_prog {
 /**
  * struct el2_filter - the filter of an event
  * @prog:	the program in use, if any
- * @progs:	that one, and the one being handed over
- * @added:	predicates of the one being handed over
- * @quiesced:	CPUs, from 0 on, that can't read the one being handed over
+ * @progs:	that one, and the next one
+ * @added:	predicates of the next one
+ * @quiesced:	CPUs, from 0 on, that can't be reading the next one
  */
 struct el2_filter {
 	struct el2_filter_prog	*prog;
@@ -42,7 +42,7 @@ bool el2_filter_match(struct el2_filter *filter, const struct el2_filter **readi
  *
  * Defined by the user of filter.c: trace_cpu.c at EL2.
  *
- * Return: what is @reading of its el2_filter_match(); NULL when there is no such CPU.
+ * Return: @reading of the CPU's el2_filter_match(); NULL if the CPU does not exist.
  */
 const struct el2_filter **el2_filter_reading(unsigned int cpu);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracing at EL2: see trace.c. trace_<event>() are made here, from the
- * catalogue in asm/kvm_hypevents.h.
+ * Tracing at EL2: see trace.c. This header defines trace_<event>() for each event of the
+ * event list in asm/kvm_hypevents.h.
  */
 #ifndef __ARM64_KVM_HYP_NVHE_TRACE_H
 #define __ARM64_KVM_HYP_NVHE_TRACE_H
@@ -79,7 +79,7 @@ static inline unsigned int hyp_event_string_size(const char *src)
 	return len + 1;
 }
 
-/* Room for @len bytes behind a record of @size bytes, which grows by that. */
+/* Reserve @len bytes after a record of @size bytes. */
 static inline u32 hyp_event_add_tail(unsigned int *size, unsigned int len)
 {
 	u32 loc = len << 16 | *size;
@@ -172,14 +172,14 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 			return;						\
 									\
 		fields							\
-		/* The header comes later, and no byte may be EL2's own. */	\
+		/* The header is set later. No byte may be left over from EL2's stack. */ \
 		memset(&__entry->header + 1, 0, sizeof(__whole) - sizeof(__entry->header)); \
 		assign							\
 		hyp_event_write_record(HYP_EVENT_##ename, &__entry->header, __size); \
 	}
 #include <asm/kvm_hypevents.h>
 
-/* The arguments as 64-bit numbers. For a pointer this is no C. */
+/* The arguments as 64-bit numbers. Fails to compile for pointers. */
 #define __hyp_printk_args(none, a, b, c, d, e, f, rest...)		\
 	{ (a) | 0ULL, (b) | 0ULL, (c) | 0ULL, (d) | 0ULL, (e) | 0ULL, (f) | 0ULL }
 
@@ -207,18 +207,18 @@ static inline void hyp_trace_unpark(void) { }
 
 #endif /* CONFIG_KVM_HYP_TRACING */
 
-/* For the compiler to compare a format with its arguments. */
+/* Has the compiler check the format against its arguments. */
 static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
 {
 }
 
 /**
  * trace_hyp_printk - trace a text, as trace_printk() does in the kernel
- * @fmt:	a format of printf(3)'s with conversions of integers, a literal
+ * @fmt:	a literal format as of printf(3), with conversions of integers only
  * @args:	integers, HYP_PRINTK_MAX_ARGS at most
  *
- * For debugging. The text is the event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
- * characters. While that is off this is one instruction, and @args are not evaluated.
+ * For debugging. The text is an event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
+ * characters. While that event is off, this is one instruction and does not evaluate @args.
  *
  * Context: any at EL2.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event may have of a guest's registers: a protected guest's are its own, but with
+ * The registers of a guest that an event may show: none of a protected guest's, except with
  * CONFIG_NVHE_EL2_DEBUG, which is not for production.
  */
 #ifndef __ARM64_KVM_HYP_NVHE_TRACE_VCPU_H
