@@ -144,8 +144,8 @@ static int remote_parse(struct trace_event_call *call, const char *str,
  * kernel can evaluate, or that is too long; -ENOMEM.
  */
 int trace_compile_remote_filter(struct trace_event_call *call, char *str,
-				 struct trace_remote_pred *preds, unsigned int max,
-				 struct trace_filter_error *error)
+				struct trace_remote_pred *preds, unsigned int max,
+				struct trace_filter_error *error)
 {
 	struct filter_parse_error *pe = NULL;
 	struct event_filter *filter = NULL;

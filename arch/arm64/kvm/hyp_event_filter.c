@@ -215,7 +215,7 @@ static int hyp_filter_compile(struct hyp_event *event, const char *str, char *bu
 
 	seq_buf_str(&resolved);
 	ret = trace_compile_remote_filter(&event->call, buf, filter->preds, TRACE_REMOTE_MAX_PREDS,
-					   &filter->error);
+					  &filter->error);
 	if (ret == -EINVAL)
 		filter->error.pos = hyp_filter_origin(print_fmt, str, filter->error.pos, buf);
 	return ret;

@@ -128,7 +128,7 @@ static void filter_test_compile(struct kunit *test, struct filter_test *t)
 
 	strscpy(text, t->text);
 	nr = trace_compile_remote_filter(&t->event->call, text, t->preds, ARRAY_SIZE(t->preds),
-					  &error);
+					 &error);
 	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error.text);
 
 	for (i = 0; i < nr; i++) {

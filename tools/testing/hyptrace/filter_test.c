@@ -106,8 +106,8 @@ static bool leaf_holds(const struct leaf *leaf, const u8 *record)
 
 static u64 leaf_pred(const struct leaf *leaf, bool when, unsigned int target)
 {
-	return trace_remote_pred_code(leaf->offset, leaf->size, leaf->is_signed, leaf->op, leaf->not, when,
-			target);
+	return trace_remote_pred_code(leaf->offset, leaf->size, leaf->is_signed, leaf->op,
+				      leaf->not, when, target);
 }
 
 static void test_comparisons(void)
@@ -221,7 +221,7 @@ static void test_jumps(void)
 
 	/* record[0] == i goes to 32 - i; all others go on to the next; 33: no match */
 	for (i = 0; i < TRACE_REMOTE_MAX_PREDS; i++) {
-		unsigned int target = i < 16 ? TRACE_REMOTE_MAX_PREDS - i : TRACE_REMOTE_MAX_PREDS + 1;
+		unsigned int target = TRACE_REMOTE_MAX_PREDS + (i < 16 ? -i : 1);
 
 		CHECK(!el2_filter_add(&filter, i, leaf_pred(&is_0, true, target), i, RECORD_SIZE));
 	}
@@ -261,8 +261,8 @@ static void test_refused_preds(void)
 
 	before = filter;
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		u64 pred = trace_remote_pred_code(wrong[i].offset, wrong[i].size, false, wrong[i].op, false, true,
-				    wrong[i].target);
+		u64 pred = trace_remote_pred_code(wrong[i].offset, wrong[i].size, false,
+						  wrong[i].op, false, true, wrong[i].target);
 
 		if (!CHECK(el2_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
 			tap_at("case %u", i);
@@ -326,9 +326,10 @@ static void random_word(struct el2_filter *filter, unsigned int *index)
 
 	if (random_below(&random_state, 8))
 		pred = trace_remote_pred_code(random_below(&random_state, 40),
-				1 << random_below(&random_state, 5), pred & 1,
-				random_below(&random_state, TRACE_REMOTE_OPS + 2), pred & 2, pred & 4,
-				random_below(&random_state, 40));
+					      1 << random_below(&random_state, 5), pred & 1,
+					      random_below(&random_state, TRACE_REMOTE_OPS + 2),
+					      pred & 2, pred & 4,
+					      random_below(&random_state, 40));
 	if (!el2_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
 		++*index;
 	if (!random_below(&random_state, 6)) {

@@ -26,6 +26,7 @@
 #define likely(x)			__builtin_expect(!!(x), 1)
 #define unlikely(x)			__builtin_expect(!!(x), 0)
 #define BIT(nr)				(1ULL << (nr))
+#define sizeof_field(type, member)	sizeof(((type *)0)->member)
 #define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
 #define ALIGN(x, a)			(((x) + (a) - 1) / (a) * (a))
 #define ARRAY_SIZE(array)		(sizeof(array) / sizeof((array)[0]))

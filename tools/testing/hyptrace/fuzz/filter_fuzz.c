@@ -67,8 +67,8 @@ static u64 any_pred(struct input *input)
 	if (what & 1)
 		return input_bytes(input, 8);
 	return trace_remote_pred_code(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1,
-			input_below(input, TRACE_REMOTE_OPS + 2), what >> 4 & 1, what >> 5 & 1,
-			input_below(input, 36));
+				      input_below(input, TRACE_REMOTE_OPS + 2), what >> 4 & 1,
+				      what >> 5 & 1, input_below(input, 36));
 }
 
 static s64 field_of(u64 pred, const u8 *record)
@@ -100,9 +100,13 @@ static bool matches(const struct program *program, const u8 *record)
 
 	while (i < program->nr) {
 		u64 pred = program->preds[i];
-		bool outcome = holds(pred, program->vals[i], record) != trace_remote_pred_not(pred);
+		bool held = holds(pred, program->vals[i], record);
+		bool outcome = held != trace_remote_pred_not(pred);
 
-		i = outcome == trace_remote_pred_when(pred) ? trace_remote_pred_target(pred) : i + 1;
+		if (outcome == trace_remote_pred_when(pred))
+			i = trace_remote_pred_target(pred);
+		else
+			i++;
 	}
 
 	return i == program->nr;

@@ -115,9 +115,11 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
  */
 #define hyp_event_try_reserve(cpu, nr, size, event)				\
 ({										\
-	BUILD_BUG_ON((size) > sizeof(((struct hyp_event_fast_record *)0)->fields)); \
-	BUILD_BUG_ON((size) % sizeof(u32));					\
-	__hyp_event_try_reserve(cpu, nr, size, event);				\
+	enum { __size = (size) };						\
+										\
+	BUILD_BUG_ON(__size > sizeof_field(struct hyp_event_fast_record, fields)); \
+	BUILD_BUG_ON(__size % sizeof(u32));					\
+	__hyp_event_try_reserve(cpu, nr, __size, event);			\
 })
 
 static void __hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
@@ -128,12 +130,13 @@ static void __hyp_event_write_fields(unsigned long nr, const void *fields, unsig
 	hyp_event_write(nr, &record.header, sizeof(record.header) + size);
 }
 
-/* The slow path for fields that came in registers: @fields is a number or an array. */
-#define hyp_event_write_fields(nr, fields)					\
+/* The slow path for fields that came in registers: @from is a number or an array. */
+#define hyp_event_write_fields(nr, from)					\
 ({										\
-	BUILD_BUG_ON(sizeof(fields) > sizeof(struct hyp_event_fast_record) -	\
-				      sizeof(struct hyp_event_header));		\
-	__hyp_event_write_fields(nr, &(fields), sizeof(fields));		\
+	const typeof(from) *__from = &(from);					\
+										\
+	BUILD_BUG_ON(sizeof(*__from) > sizeof_field(struct hyp_event_fast_record, fields)); \
+	__hyp_event_write_fields(nr, __from, sizeof(*__from));			\
 })
 
 /*

@@ -98,7 +98,8 @@ int el2_filter_set(struct el2_filter *filter, u64 nr)
 	struct el2_filter_prog *next = nr ? el2_filter_next(filter) : NULL;
 
 	if (next) {
-		if (nr != filter->added || !trace_remote_filter_is_valid(next->preds, filter->added))
+		if (nr != filter->added ||
+		    !trace_remote_filter_is_valid(next->preds, filter->added))
 			return -EINVAL;
 		next->nr = nr;
 	}

@@ -4,11 +4,17 @@
 
 #include <string.h>
 
-#define get_unaligned(p) ({						\
-	__typeof__(*(p) + 0) __value;					\
-									\
-	memcpy(&__value, p, sizeof(*(p)));				\
-	__value;							\
-})
+#include <linux/types.h>
+
+static inline u64 get_unaligned_u64(const void *from)
+{
+	u64 value;
+
+	memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+/* Of 64-bit numbers alone, which is all that is needed here */
+#define get_unaligned(from)	get_unaligned_u64(from)
 
 #endif /* __HYPTRACE_LINUX_UNALIGNED_H */

@@ -11,7 +11,7 @@
 
 #include <asm/kvm_hypevents_defs.h>
 
-/* The state of an event: the id of its records while it is on, else 0; and whether it has a filter. */
+/* The state of an event: the id of its records while it is on, else 0; and a filter's bit. */
 #define HYP_EVENT_ID		0xffff
 #define HYP_EVENT_FILTERED	0x10000
 
