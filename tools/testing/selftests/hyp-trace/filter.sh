@@ -9,6 +9,8 @@
 EVENTS=$HYP/events/hypervisor
 FILTER=$EVENTS/selftest/filter
 HOST=$TRACEFS/instances/hyp-trace-filter
+MODULE=$DIR/modules/hyp_call.ko
+CALL=/sys/kernel/debug/hyp_call
 
 IDS='0 1 2 3 4 5 7 8 15 16 255 256 4294967295 4294967296
 	9223372036854775807 9223372036854775808 18446744073709551615'
@@ -224,9 +226,10 @@ test_names() {
 		'reason == "guest" && vcpu == 1'
 	record trace two_guests
 	is "a name, and a vCPU" "$(wc -l <trace)" "$(exits_of 1)"
-	echo "reason != 'guest' && reason != 'hvc'" >"$EVENTS/hyp_enter/filter"
+	echo "reason != 'guest' && reason != 'psci'" >"$EVENTS/hyp_enter/filter"
 	record trace two_guests
-	is "other names" "$(grep -cE 'reason=(guest|hvc)$' trace)" 0
+	is "other names" "$(grep -cE 'reason=(guest|psci)$' trace)" 0
+	holds "other names: a third one passes" "$(grep -c 'reason=hvc$' trace)" -gt 60
 	is "an unknown name is refused" \
 		"$(fileop write "$EVENTS/hyp_enter/filter" 'reason == "nowhere"')" EINVAL
 	echo 0 >"$EVENTS/hyp_enter/filter"
@@ -237,15 +240,36 @@ test_names() {
 	none "a hypercall by name" grep -v ' name=__kvm_vcpu_run ' trace
 	holds "the hypercall was made" "$(wc -l <trace)" -gt 60
 	echo 0 >"$EVENTS/host_hcall/filter"
+}
 
+# Guests, and three hypercalls that EL2 refuses. No kernel makes such a call.
+call_wrong() {
+	two_guests
+	for _ in 1 2 3; do
+		echo "hvc 0xc600ffff" >"$CALL"
+	done
+}
+
+test_signed() {
+	if ! insmod "$MODULE"; then
+		ktap_print_msg "no $MODULE for this kernel"
+		for name in $(seq 4); do
+			ktap_test_skip "$name: no module"
+		done
+		return
+	fi
+	reset
 	only host_hcall
 	echo 'ret < 0' >"$EVENTS/host_hcall/filter"
-	record trace two_guests
-	none "a signed field" grep -v ' ret=-' trace
+	record trace call_wrong
+	is "ret < 0: negative numbers pass" "$(grep -c ' invalid=1 ret=-1$' trace)" 3
+	none "ret < 0: no other number passes" grep -v ' ret=-' trace
 	echo 'ret > -1' >"$EVENTS/host_hcall/filter"
-	record trace two_guests
-	holds "a signed field is compared as signed" "$(grep -c ' ret=[0-9]' trace)" -gt 60
+	record trace call_wrong
+	holds "ret > -1: other numbers pass" "$(grep -c ' ret=[0-9]' trace)" -gt 60
+	none "ret > -1: no negative number passes" grep ' ret=-' trace
 	echo 0 >"$EVENTS/host_hcall/filter"
+	rmmod hyp_call
 }
 
 # With events on their way all the while: those that always pass are all there.
@@ -270,7 +294,7 @@ number_of() {
 }
 
 plan $(($(echo "$TABLE" | grep -c .) + 1 + 2 * $(echo "$WRONG" | grep -c .) + 9 * 5 + 6 + 2 +
-	9 + 8 + 1)) write_event
+	9 + 7 + 4 + 1)) write_event
 test_expressions
 test_no_room
 test_wrong
@@ -279,5 +303,6 @@ test_page
 test_mark
 test_files
 test_names
+test_signed
 test_changes
 ktap_finished
