@@ -27,6 +27,13 @@ not_zero() {
 	done | grep -vx '0 0 0 0 0 0 0.000000'
 }
 
+# What is left of the counters after clearing; before, there was something.
+not_cleared() {
+	[ -n "$(not_zero)" ] || echo "they were 0 before"
+	echo >"$HYP/trace"
+	not_zero
+}
+
 # miscounted WRITTEN: CPUs whose counters do not come to 10 more for each next CPU.
 # None can be dropped.
 miscounted() {
@@ -63,18 +70,15 @@ test_nothing() {
 	emit_all 5
 	echo 0 >"$HYP/tracing_on"
 	fileop drain "$HYP/trace_pipe" >pipe
-	is "counters stay after the buffer is unloaded" \
-		"$(state) $(stat_of 0 "read events")" "(unloaded) 5"
-	echo >"$HYP/trace"
-	none "a clear resets them" not_zero
+	is "when it is given back, they stay" "$(state) $(stat_of 0 "read events")" "(unloaded) 5"
+	none "until they are cleared" not_cleared
 	echo 0 >"$HYP/events/enable"
 	echo 1 >"$HYP/tracing_on"
 	none "all are 0 while nothing is written" not_zero
 	reset_numbers 8
 	echo 1 >"$HYP/tracing_on"
 	emit_all $((20 * PER_PAGE))
-	echo >"$HYP/trace"
-	none "all are 0 after clearing" not_zero
+	none "all are 0 after clearing" not_cleared
 }
 
 # The bytes of events, and eight more for each long time delta.
@@ -165,12 +169,14 @@ uneven() {
 test_writing() {
 	reset_numbers 3
 	echo 1 >"$HYP/tracing_on"
-	start_writers
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		for cpu in $BUSY_CPUS; do
-			take "$cpu"
+	# Without events a reader would wait for ever.
+	if start_writers; then
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			for cpu in $BUSY_CPUS; do
+				take "$cpu"
+			done
 		done
-	done
+	fi
 	stop_writers
 	echo 0 >"$HYP/tracing_on"
 	none "read while CPUs write: as many as were written" uneven
