@@ -306,7 +306,8 @@ static void run_round(unsigned int nr)
 
 static void check_done(void)
 {
-	printf("# %lu events read, %lu told lost, %lu looks\n", done.read, done.lost, done.looks);
+	printf("# %lu events of writers read, %lu told lost, %lu looks\n", done.read, done.lost,
+	       done.looks);
 	printf("# %lu traces, %lu gaps in them, %lu unknown\n", done.traces, done.gaps,
 	       done.unknown);
 	printf("# %lu clears, %lu switches, %lu unloads, %lu sizes set, %lu refused\n",
@@ -314,7 +315,7 @@ static void check_done(void)
 	printf("# %lu CPUs plugged, %lu guests, %lu signals, %lu killed\n", done.plugged,
 	       done.guests, done.signals, done.killed);
 	if (!violations && (!done.read || !done.traces))
-		violation("no event was read");
+		violation("no event of a writer was read");
 	/* In a short run something else may not have had its turn. */
 	if (violations || option.round >= 0 || option.only >= 0 || option.seconds < ENOUGH_S)
 		return;

@@ -64,7 +64,10 @@ struct plan {
 	unsigned long	kb[MAX_CPUS];
 };
 
-/* What was done at all: a run that leaves something out shows nothing of it. */
+/*
+ * What was done at all: a run that leaves something out shows nothing of it. Of what was read,
+ * only the writers' events count: noise makes events, too.
+ */
 struct done {
 	unsigned long	read, lost, traces, gaps, unknown, looks;
 	unsigned long	clears, switches, unloads, resized, busy, plugged, guests, signals, killed;

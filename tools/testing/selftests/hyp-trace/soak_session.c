@@ -157,10 +157,12 @@ static void take_id(struct session *s, const struct line *line, unsigned long lo
 		violation("CPU %d: event %u of writer %d, after those before %u were %s",
 			  (int)line->cpu, seq, (int)(writer - writers), *next,
 			  s->us[line->cpu] ? "read" : "forgotten");
-	if (s->consumes)
+	if (s->consumes) {
 		note_read(writer, seq, lost);
-	else if (is_orderly() && lost != UNKNOWN && (lost || seq > *next))
+		add(&done.read, 1);
+	} else if (is_orderly() && lost != UNKNOWN && (lost || seq > *next)) {
 		note_gap(line->cpu, *next, seq, lost);
+	}
 	*next = seq + 1;
 }
 
@@ -171,10 +173,8 @@ static void take_event(struct session *s, const struct line *line)
 	s->torn = false;
 	s->lost[line->cpu] = 0;
 	s->shown++;
-	if (s->consumes) {
+	if (s->consumes)
 		add(&accounts[line->cpu].lines, 1);
-		add(&done.read, 1);
-	}
 	if (line->kind == LINE_SELFTEST)
 		take_id(s, line, lost);
 	else if (!(plan.flags & NOISE))
