@@ -71,6 +71,13 @@ shows_comments() {
 	[ "$(cat "$tmp/shown")" = "# why not ok 2 # said" ] || { cat "$tmp/shown"; return 1; }
 }
 
+# What a test of the kselftest says besides its results: ktap STATUS LINE
+ktap() {
+	printf '%s\n' "# test x.sh" "TAP version 13" 1..1 "$2" "ok 1 x" "# status 0" >"$tmp/ktap"
+	exits "$1" awk -v form=f -v first=1 -f "$TOOLS/t/ktap.awk" "$tmp/ktap" &&
+		[ "$(grep -c '^not ok' "$tmp/out")" = "$1" ] && says "x.sh: x" "$tmp/out"
+}
+
 good='echo ok 1; echo ok 2; echo 1..2'
 ok "all pass" counts 0 "2 passed, 0 failed" "$good"
 ok "programs add up" counts 0 "4 passed, 0 failed" "$good" "$good"
@@ -95,5 +102,7 @@ ok "what ends in time is run" within 100 counts 0 "2 passed, 0 failed" "$good"
 ok "a hang is a failure with time left" within 100 counts 1 "2 passed, 1 failed" "$good; sleep 60"
 ok "another set" other_set
 ok "CI's time limit is less than CI has" ci_limit
+ok "a kselftest whose shell says something" ktap 0 "x.sh: line 1: a line: found"
+ok "a kselftest whose shell lacks a command" ktap 1 "hyp-trace/x.sh: line 62: cksum: not found"
 ok "Bail out fails" counts 1 "2 passed, 1 failed" "$good; echo 'Bail out! broken'"
 plan

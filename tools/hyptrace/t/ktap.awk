@@ -2,7 +2,8 @@
 # Reads the KTAP of several tests, each between "# test NAME" and "# status N",
 # and prints all their results as lines of one TAP, with the name of the `form`
 # before them, numbered from `first`. A test that does not keep its plan, is
-# skipped as a whole or ends with an error but without a failure has failed.
+# skipped as a whole or ends with an error but without a failure has failed; so has one whose
+# shell did not find a command.
 
 function result(verdict, name) {
 	printf "%s %d - %s: %s\n", verdict, first + results++, form, name
@@ -47,6 +48,12 @@ $1 == "#" && $2 == "status" {
 }
 
 /^TAP version/ { next }
+
+# Of busybox's shell, and of others
+/: line [0-9]+: .*: not found$/ || /: command not found$/ {
+	result("not ok", test ": " $0)
+	next
+}
 
 { print /^#/ ? $0 : "# " $0 }
 
