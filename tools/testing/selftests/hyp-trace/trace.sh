@@ -178,18 +178,19 @@ test_overtaken() {
 	overtaken "$HYP/trace" "$ALL_CPUS"
 }
 
-# What a consuming reader took meanwhile was not lost.
+# What a consuming reader took meanwhile was not lost. There is room for a page more: on a slow
+# machine some events have their time by eight bytes more.
 test_taken() {
 	reset_numbers 8
-	write_numbers $((8 * PER_PAGE))
+	write_numbers $((7 * PER_PAGE))
 	exec 3<"$TRACE0"
 	dd bs=2000 count=1 <&3 >trace 2>&-
 	fileop drain "$PIPE0" >pipe
 	cat <&3 >>trace
 	exec 3<&-
-	none "a reader whose events are consumed: exact for the consumer" \
-		inexact pipe $((8 * PER_PAGE)) 1 0
-	is "a reader whose events are consumed: none is reported lost" "$(grep LOST trace)" ""
+	none "a reader whose events are taken: exact for who takes them" \
+		inexact pipe $((7 * PER_PAGE)) 1 0
+	is "a reader whose events are taken: none is told lost" "$(grep LOST trace)" ""
 	body trace | grep -vxFf pipe >wrong
 	none "a reader whose events are consumed: shows no other" cat wrong
 }
