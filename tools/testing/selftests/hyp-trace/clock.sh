@@ -95,7 +95,7 @@ test_seconds() {
 
 # The host's clock is made faster and slower, by as much as that goes, while
 # there are events; then it is set, which the boot clock does not heed. (It can't
-# be set back to before the boot.)
+# be set back to before the boot, and date takes whole seconds.)
 slew() (
 	freq=$(adjtimex | sed -n 's/.*freq.*: *\(-*[0-9][0-9]*\).*/\1/p' | head -n 1)
 	trap 'adjtimex -f "$freq" >/dev/null' EXIT
@@ -103,7 +103,7 @@ slew() (
 		adjtimex -f "$((ppm * PPM))" >/dev/null
 		brackets_go_on 20
 	done
-	for seconds in 100 -99; do
+	for seconds in 100 -90; do
 		date -s "@$(($(date +%s) + seconds))" >/dev/null
 		brackets_go_on 20
 	done
