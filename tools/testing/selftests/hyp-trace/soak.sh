@@ -83,7 +83,8 @@ test_rounds() {
 	kb=$(largest)
 	before=$(free_kb)
 	soak --seconds "${HYP_TRACE_SOAK:-10}" \
-		${HYP_TRACE_SOAK_SEED:+--seed "$HYP_TRACE_SOAK_SEED"}
+		${HYP_TRACE_SOAK_SEED:+--seed "$HYP_TRACE_SOAK_SEED"} \
+		${HYP_TRACE_SOAK_SWITCHED:+--switched "$HYP_TRACE_SOAK_SWITCHED"}
 	is "every event is read or reported lost" $? 0
 	is "the buffer is unloaded" "$(size | cut -d ' ' -f 2)" "(unloaded)"
 	lost_less "no memory is lost" "$before" "$NOISE"

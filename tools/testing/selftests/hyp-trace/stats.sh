@@ -70,8 +70,8 @@ test_nothing() {
 	emit_all 5
 	echo 0 >"$HYP/tracing_on"
 	fileop drain "$HYP/trace_pipe" >pipe
-	is "when it is given back, they stay" "$(state) $(stat_of 0 "read events")" "(unloaded) 5"
-	none "until they are cleared" not_cleared
+	is "counters stay after the buffer is unloaded" "$(state) $(stat_of 0 "read events")" "(unloaded) 5"
+	none "a clear resets them" not_cleared
 	echo 0 >"$HYP/events/enable"
 	echo 1 >"$HYP/tracing_on"
 	none "all are 0 while nothing is written" not_zero

@@ -188,9 +188,9 @@ test_taken() {
 	fileop drain "$PIPE0" >pipe
 	cat <&3 >>trace
 	exec 3<&-
-	none "a reader whose events are taken: exact for who takes them" \
+	none "a reader whose events are consumed: exact for the consumer" \
 		inexact pipe $((7 * PER_PAGE)) 1 0
-	is "a reader whose events are taken: none is told lost" "$(grep LOST trace)" ""
+	is "a reader whose events are consumed: none is reported lost" "$(grep LOST trace)" ""
 	body trace | grep -vxFf pipe >wrong
 	none "a reader whose events are consumed: shows no other" cat wrong
 }
