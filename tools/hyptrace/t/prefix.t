@@ -15,18 +15,53 @@ apply() {
 	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1"
 }
 
-# All of KVM, and of the rest the objects whose source this prefix has
+# A part of EL2 may be added before the patch that links it.
+el2_objects() {
+	new_files | sed -n 's,^\(arch/arm64/kvm/hyp/nvhe/.*\)\.c$,\1.nvhe.o,p'
+}
+
+# KVM, the directories of the other sources, and the parts of EL2 that this prefix has
 targets() {
 	echo arch/arm64/kvm/
-	objects "$BUILD/tree" | grep -v -e '^arch/arm64/kvm/' -e '^virt/' | while read -r object; do
-		[ ! -e "$tree/${object%.o}.c" ] || echo "$object"
+	c_files | grep -v -e '^arch/arm64/kvm/' -e '^virt/' | sed 's,[^/]*$,,' | LC_ALL=C sort -u |
+		while read -r dir; do
+			[ ! -e "$tree/$dir/Makefile" ] || echo "$dir"
+		done
+	el2_objects | while read -r object; do
+		[ ! -e "$tree/${object%.nvhe.o}.c" ] || echo "$object"
 	done
+}
+
+# What EL2's object takes from the host kernel, and what nothing defines
+undefined() {
+	nm -u "$BUILD/kernel-lint/arch/arm64/kvm/hyp/nvhe/kvm_nvhe.o" | awk '{ print $2 }' |
+		LC_ALL=C sort
+}
+
+touches_kernel() {
+	grep '^+++ b/' "$1" | grep -qv -e '^+++ b/tools/' -e '^+++ b/Documentation/' \
+		-e '^+++ b/kernel/configs/' -e '^+++ b/MAINTAINERS$'
 }
 
 # A prefix does not have all options yet.
 builds() {
-	apply "$1" && "$TOOLS/kernel" CONFIG=lint TREE="$tree" UNKNOWN_OK="$(our_options)" \
-		TARGETS="$(targets | tr '\n' ' ')"
+	apply "$1" || return
+	touches_kernel "$1" || return 0
+	"$TOOLS/kernel" CONFIG=lint TREE="$tree" UNKNOWN_OK="$(our_options)" \
+		TARGETS="$(targets | tr '\n' ' ')" && undefined >"$tmp/undefined/${1##*/}"
+}
+
+# Nothing of EL2 is undefined in a prefix that is defined before its first patch, or after
+# its last one. A topic that does not touch the kernel has no objects.
+links() {
+	set -- "$tmp"/undefined/*
+	[ -e "$1" ] || return 0
+	eval "cat \"\$1\" \"\${$#}\"" | LC_ALL=C sort -u >"$tmp/known"
+	for prefix; do
+		LC_ALL=C comm -13 "$tmp/known" "$prefix" | sed "s,^,${prefix##*/}: undefined: ,"
+	done >"$tmp/lacking"
+	cat "$tmp/lacking"
+	[ ! -s "$tmp/lacking" ]
 }
 
 all_applied() {
@@ -41,11 +76,13 @@ plain_tree "$tmp/plain"
 cp -al "$tmp/plain" "$tree"
 ok "all topics together are the tree" all_applied
 for TOPIC in $(topics); do
-	rm -rf "$tree"
+	rm -rf "$tree" "$tmp/undefined"
 	cp -al "$tmp/plain" "$tree"
+	mkdir "$tmp/undefined"
 	for mail in $(mails); do
 		ok "up to ${mail#"$BUILD/series/"}" builds "$mail"
 	done
+	ok "EL2 links in each prefix of $TOPIC" links
 done
 rm -rf "$BUILD/kernel-lint"
 plan
