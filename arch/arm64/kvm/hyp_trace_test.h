@@ -23,7 +23,7 @@
 #define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
 
 /* Rounds of a test whose rounds take longer the larger the pages are: an eighth at least */
-#define RING_TEST_ROUNDS(nr)	max_t(unsigned int, (nr) * SZ_4K / PAGE_SIZE, (nr) / 8)
+#define RING_TEST_ROUNDS(nr)	((nr) / min_t(unsigned int, PAGE_SIZE / SZ_4K, 8))
 
 /* The largest event, which has a page of its own */
 #define RING_TEST_MAX_SIZE	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page) - 8)

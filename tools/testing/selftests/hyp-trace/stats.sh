@@ -70,7 +70,8 @@ test_nothing() {
 	emit_all 5
 	echo 0 >"$HYP/tracing_on"
 	fileop drain "$HYP/trace_pipe" >pipe
-	is "counters stay after the buffer is unloaded" "$(state) $(stat_of 0 "read events")" "(unloaded) 5"
+	is "counters stay after the buffer is unloaded" "$(state) $(stat_of 0 "read events")" \
+		"(unloaded) 5"
 	none "a clear resets them" not_cleared
 	echo 0 >"$HYP/events/enable"
 	echo 1 >"$HYP/tracing_on"
