@@ -4,9 +4,9 @@
  *
  * trace_compile_remote_filter() makes a program of a filter expression. The program is a
  * list of predicates, and has no loops. A predicate compares a field of the event's record
- * with an operand. If the outcome is @when, the program goes to the predicate's target,
- * else to the next predicate. A target is always behind its predicate. After the last
- * predicate the event matches, and one further on it does not.
+ * with an operand. For one of the two outcomes the program goes to the predicate's target,
+ * for the other one to the next predicate. A target is always behind its predicate. After
+ * the last predicate the event matches, and one further on it does not.
  *
  * The remote evaluates the program with trace_remote_filter_match(). A remote that does
  * not trust the kernel first checks each predicate with trace_remote_pred_is_valid(), and
@@ -44,9 +44,8 @@
 #define TRACE_REMOTE_PRED_OP		24	/* 8 bits, TRACE_REMOTE_LT... */
 #define TRACE_REMOTE_PRED_TARGET	32	/* 8 bits */
 #define TRACE_REMOTE_PRED_WHEN		40	/* 1 bit: the outcome that branches */
-#define TRACE_REMOTE_PRED_NOT		41	/* 1 bit: the outcome is inverted */
-#define TRACE_REMOTE_PRED_SIGNED	42	/* 1 bit: the field is signed */
-#define TRACE_REMOTE_PRED_BITS		43
+#define TRACE_REMOTE_PRED_SIGNED	41	/* 1 bit: the field is signed */
+#define TRACE_REMOTE_PRED_BITS		42
 
 /**
  * struct trace_remote_pred - a predicate
@@ -64,22 +63,20 @@ struct trace_remote_pred {
  * @size:	of the field, bytes
  * @is_signed:	the field is signed
  * @op:		how it compares with the operand, TRACE_REMOTE_LT...
- * @not:	the outcome is inverted
  * @when:	the outcome for which the program goes to @target
  * @target:	the number of a predicate, from 0; or the number of predicates for a match,
  *		or one more for no match
  *
  * Return: @code of struct trace_remote_pred.
  */
-static inline u64 trace_remote_pred_code(u16 offset, u8 size, bool is_signed, u8 op, bool not,
-					 bool when, u8 target)
+static inline u64 trace_remote_pred_code(u16 offset, u8 size, bool is_signed, u8 op, bool when,
+					 u8 target)
 {
 	return (u64)offset << TRACE_REMOTE_PRED_OFFSET |
 	       (u64)size << TRACE_REMOTE_PRED_SIZE |
 	       (u64)op << TRACE_REMOTE_PRED_OP |
 	       (u64)target << TRACE_REMOTE_PRED_TARGET |
 	       (u64)when << TRACE_REMOTE_PRED_WHEN |
-	       (u64)not << TRACE_REMOTE_PRED_NOT |
 	       (u64)is_signed << TRACE_REMOTE_PRED_SIGNED;
 }
 
@@ -106,11 +103,6 @@ static inline u8 trace_remote_pred_target(u64 code)
 static inline bool trace_remote_pred_when(u64 code)
 {
 	return code >> TRACE_REMOTE_PRED_WHEN & 1;
-}
-
-static inline bool trace_remote_pred_not(u64 code)
-{
-	return code >> TRACE_REMOTE_PRED_NOT & 1;
 }
 
 static inline bool trace_remote_pred_is_signed(u64 code)
@@ -214,9 +206,9 @@ trace_remote_filter_match(const struct trace_remote_pred *preds, unsigned int nr
 	do {
 		u64 code = preds[i].code;
 		u64 field = trace_remote_pred_load(code, record);
-		bool match = trace_remote_pred_compare(code, field, preds[i].val);
+		bool outcome = trace_remote_pred_compare(code, field, preds[i].val);
 
-		if ((match ^ trace_remote_pred_not(code)) == trace_remote_pred_when(code))
+		if (outcome == trace_remote_pred_when(code))
 			i = trace_remote_pred_target(code);
 		else
 			i++;

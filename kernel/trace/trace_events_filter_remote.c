@@ -64,7 +64,7 @@ static struct trace_remote_pred remote_pred(const struct filter_pred *pred, bool
 
 	return (struct trace_remote_pred) {
 		.code	= trace_remote_pred_code(pred->offset, size, is_signed,
-						 remote_pred_ops[pred->op], pred->not, when,
+						 remote_pred_ops[pred->op], when != pred->not,
 						 target),
 		.val	= remote_val(pred->val, size, is_signed),
 	};

@@ -107,7 +107,7 @@ static bool leaf_holds(const struct leaf *leaf, const u8 *record)
 static u64 leaf_pred(const struct leaf *leaf, bool when, unsigned int target)
 {
 	return trace_remote_pred_code(leaf->offset, leaf->size, leaf->is_signed, leaf->op,
-				      leaf->not, when, target);
+				      when != leaf->not, target);
 }
 
 static void test_comparisons(void)
@@ -262,7 +262,7 @@ static void test_refused_preds(void)
 	before = filter;
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		u64 pred = trace_remote_pred_code(wrong[i].offset, wrong[i].size, false,
-						  wrong[i].op, false, true, wrong[i].target);
+						  wrong[i].op, true, wrong[i].target);
 
 		if (!CHECK(el2_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
 			tap_at("case %u", i);
@@ -328,8 +328,7 @@ static void random_word(struct el2_filter *filter, unsigned int *index)
 		pred = trace_remote_pred_code(random_below(&random_state, 40),
 					      1 << random_below(&random_state, 5), pred & 1,
 					      random_below(&random_state, TRACE_REMOTE_OPS + 2),
-					      pred & 2, pred & 4,
-					      random_below(&random_state, 40));
+					      pred & 2, random_below(&random_state, 40));
 	if (!el2_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
 		++*index;
 	if (!random_below(&random_state, 6)) {

@@ -68,7 +68,7 @@ static u64 any_pred(struct input *input)
 		return input_bytes(input, 8);
 	return trace_remote_pred_code(input_u8(input), 1 << (what >> 1 & 3), what >> 3 & 1,
 				      input_below(input, TRACE_REMOTE_OPS + 2), what >> 4 & 1,
-				      what >> 5 & 1, input_below(input, 36));
+				      input_below(input, 36));
 }
 
 static s64 field_of(u64 pred, const u8 *record)
@@ -100,8 +100,7 @@ static bool matches(const struct program *program, const u8 *record)
 
 	while (i < program->nr) {
 		u64 pred = program->preds[i];
-		bool held = holds(pred, program->vals[i], record);
-		bool outcome = held != trace_remote_pred_not(pred);
+		bool outcome = holds(pred, program->vals[i], record);
 
 		if (outcome == trace_remote_pred_when(pred))
 			i = trace_remote_pred_target(pred);
