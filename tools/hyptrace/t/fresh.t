@@ -51,9 +51,10 @@ tree() {
 	fresh root tools/hyptrace/tree && [ -e "$made/tree/Kbuild" ]
 }
 
-# All of the programs that kbuild makes for itself, and the link
+# All of the programs that kbuild makes for itself, the key that it makes, and the link
 kernel() {
-	remove kernel-default/scripts kernel-default/vmlinux kernel-default/arch/arm64/boot
+	remove kernel-default/scripts kernel-default/certs kernel-default/vmlinux \
+		kernel-default/arch/arm64/boot
 	fresh root tools/hyptrace/kernel && [ -e "$made/kernel-default/arch/arm64/boot/Image" ] &&
 		[ -x "$made/kernel-default/scripts/sign-file" ]
 }
