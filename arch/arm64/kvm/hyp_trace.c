@@ -299,16 +299,25 @@ static int hyp_trace_call_cpus(struct hyp_trace_call *call, int which)
 	return ret;
 }
 
+/*
+ * Tracing is on before the first CPU writes, and until the last one has stopped: a reader that
+ * finds tracing off, and then no event, has read all of them.
+ */
 static int hyp_trace_enable_cpus(bool enable)
 {
 	struct hyp_trace_call call = {
 		.fn	= hyp_trace_call_enable,
 		.enable	= enable,
 	};
+	int ret;
 
 	guard(cpus_read_lock)();
-	WRITE_ONCE(hyp_trace.on, enable);
-	return hyp_trace_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+	if (enable)
+		WRITE_ONCE(hyp_trace.on, true);
+	ret = hyp_trace_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+	if (!enable)
+		smp_store_release(&hyp_trace.on, false);	/* for hyp_trace_is_on() */
+	return ret;
 }
 
 static void hyp_trace_stop(void)
@@ -465,12 +474,14 @@ void hyp_trace_cpu_enable(unsigned int cpu, bool enable)
 /**
  * hyp_trace_is_on - is tracing on?
  *
+ * Once tracing is off, all events that were written can be read.
+ *
  * Context: any.
- * Return: whether it is, or is just being turned on.
+ * Return: whether it is, or is just being turned on or off.
  */
 bool hyp_trace_is_on(void)
 {
-	return READ_ONCE(hyp_trace.on);
+	return smp_load_acquire(&hyp_trace.on);		/* as hyp_trace_enable_cpus() stores it */
 }
 
 /**

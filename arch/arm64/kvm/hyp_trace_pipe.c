@@ -176,22 +176,27 @@ static bool hyp_trace_pipe_refill(struct hyp_trace_pipe *pipe, size_t cnt)
 
 /*
  * Have text in the sequence. Another reader of the descriptor may print some while this one
- * waits. Returns 1, 0 at the end, or an error.
+ * waits. It is the end if tracing was off before no event was found: one may have come
+ * between the two. Returns 1, 0 at the end, or an error.
  */
 static int hyp_trace_pipe_wait_text(struct hyp_trace_pipe *pipe, struct file *file, size_t cnt)
 {
+	bool at_end;
 	int ret;
 
 	lockdep_assert_held(&pipe->iter.mutex);
 
-	while (!hyp_trace_pipe_left(pipe) && !hyp_trace_pipe_refill(pipe, cnt)) {
+	while (!hyp_trace_pipe_left(pipe)) {
+		at_end = hyp_trace_pipe_at_end(pipe);
+		if (hyp_trace_pipe_refill(pipe, cnt))
+			break;
 		if (hyp_trace_has_ended())
 			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (signal_pending(current))
 			return -ERESTARTSYS;
-		if (hyp_trace_pipe_at_end(pipe))
+		if (at_end)
 			return 0;
 
 		ret = hyp_trace_pipe_wait(pipe);

@@ -77,6 +77,28 @@ test_end() {
 		unsound 'malformed|backwards|unpaired|misled' trace
 }
 
+# With all events on, the hypercalls that turn tracing off make events themselves.
+end_often() {
+	for round in $(seq 40); do
+		echo 1 >"$HYP/tracing_on"
+		cat "$PIPE" >trace &
+		reader=$!
+		until_true 10 has_lines trace 1 || echo "round $round: no event"
+		echo 0 >"$HYP/tracing_on"
+		until_true 20 ended $reader || echo "round $round: the reader does not end"
+		kill $reader 2>&-
+		wait $reader 2>&-
+		[ "$(state)" = "(unloaded)" ] || echo "round $round: events are left"
+		echo >"$HYP/trace"
+	done
+}
+
+test_end_often() {
+	reset
+	echo 1 >"$HYP/events/enable"
+	none "no reader ends before all events are read" end_often
+}
+
 # How many guest exits the two readers below have read.
 read_by_two() {
 	cat one two >trace
@@ -120,11 +142,12 @@ test_small() {
 	is "reads smaller than the text" "$(count trace hyp_enter guest)" "$(exits guests)"
 }
 
-plan $((18 + (LAST > 0)))
+plan $((19 + (LAST > 0)))
 test_empty
 test_second
 test_killed
 test_end
+test_end_often
 test_two
 test_small
 ktap_finished
