@@ -58,14 +58,18 @@ splat() {
 	vm 125 "echo '$1' >/dev/kmsg; exit 0" && says "the kernel complained: " && says "$1"
 }
 
-# kcsan STATUS FUNCTION: a report of a race there, after one in our functions that tells
-# of none.
+# kcsan STATUS FUNCTION [CALLER]: a report of a race there, after one in our functions that tells
+# of none. The other access is a timer's that interrupts one of our functions.
 kcsan() {
 	cat >"$tmp/report" <<-END
-		BUG: KCSAN: data-race in $2 / do_idle
+		BUG: KCSAN: data-race in hrtimer_active / $2
+		read to 0xffff000001234567 of 8 bytes by interrupt on cpu 0:
+		 hrtimer_active+0x7c/0x110
+		 el1h_64_irq+0x64/0x68
+		 rb_reader_update+0x10/0x20
 		write to 0xffff000001234567 of 8 bytes by task 12 on cpu 1:
 		 $2+0x10/0x200
-		 kthread+0x100/0x120
+		 ${3:-kthread}+0x100/0x120
 		==================================================================
 		 rb_reader_update+0x10/0x20
 	END
@@ -126,7 +130,8 @@ ok "a warning fails, whatever the script says" splat "WARNING: CPU: 0 PID: 1 at"
 ok "so does an error of KASAN" splat "BUG: KASAN: use-after-free"
 ok "a race of ours fails" kcsan 125 rb_reader_update
 ok "and one in a static function that was made another" kcsan 125 hyp_trace_open.constprop.0
-ok "a race of the kernel's own does not" kcsan 0 rb_move_tail
+ok "and one in a function that ours calls" kcsan 125 rb_move_tail hyp_trace_get
+ok "a race of the kernel's own does not, nor one in an interrupt of ours" kcsan 0 rb_move_tail
 ok "and a hypervisor's panic" splat "nVHE hyp panic at:"
 ok "an end without a status fails" no_status
 ok "the output's text decides nothing" only_text
