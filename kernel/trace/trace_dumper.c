@@ -2,7 +2,6 @@
 /*
  * ftrace_dump_on_oops= for events that are in no trace_array
  */
-#include <linux/init.h>
 #include <linux/ring_buffer.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -16,9 +15,9 @@ static struct trace_dumper *trace_dumpers;
  * trace_register_dumper - add a name that ftrace_dump_on_oops= accepts
  * @dumper: Prints the events of that name. It is never freed.
  *
- * Context: While booting, by one at a time.
+ * Context: Process context, serialised by the caller.
  */
-void __init trace_register_dumper(struct trace_dumper *dumper)
+void trace_register_dumper(struct trace_dumper *dumper)
 {
 	dumper->next = trace_dumpers;
 	smp_store_release(&trace_dumpers, dumper);		/* (L) */
@@ -49,8 +48,8 @@ bool trace_dumper_dump(const char *name, const char *cpus)
 		return false;
 
 	if (cpus && (!strcmp(cpus, "2") || !strcmp(cpus, "orig_cpu")))
-		dumper->dump(raw_smp_processor_id());
+		dumper->dump(dumper, raw_smp_processor_id());
 	else
-		dumper->dump(RING_BUFFER_ALL_CPUS);
+		dumper->dump(dumper, RING_BUFFER_ALL_CPUS);
 	return true;
 }

@@ -212,43 +212,52 @@
  *
  * The kernel's buffer of all rings:
  *
- * (H) the host's buffer: H-buffer
- *	hyp_trace.c:hyp_trace_load_rings
- *	hyp_trace.c:hyp_trace_hide_unused
+ * (H) the buffer: H-buffer
+ *	instance.c:remote_load_rings
+ *	instance.c:remote_hide_unused
  *   with
- *	hyp_trace.c:hyp_trace_peek
+ *	instance.c:trace_remote_peek
  *
  *	The kernel sets up the buffer, then stores the pointer to it with release. The
  *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
  *
  * (U) unloading: U-unload
- *	hyp_trace_dump.c:hyp_trace_dump_begin
- *	hyp_trace_dump.c:hyp_trace_dump_oops
+ *	dump.c:trace_remote_dump_begin
+ *	dump.c:trace_remote_dump_oops
  *   with
- *	hyp_trace_dump.c:hyp_trace_is_dumping
+ *	dump.c:trace_remote_is_dumping
  *
- *	The dumper sets hyp_trace_dumping, then loads the pointer to the buffer. The kernel
- *	clears the pointer, then loads hyp_trace_dumping. Both have a full barrier between.
+ *	The dumper sets trace_remote_dumping, then loads the pointer to the buffer. The kernel
+ *	clears the pointer, then loads trace_remote_dumping. Both have a full barrier between.
  *	So either the dumper finds no buffer, or the buffer is not freed. The dumper clears
- *	hyp_trace_dumping with release, after it has used the buffer.
+ *	trace_remote_dumping with release, after it has used the buffer.
  *
  * (V) polling: V-poll
- *	hyp_trace.c:hyp_trace_poll_start
+ *	instance.c:trace_remote_poll_start
  *   with
- *	hyp_trace.c:hyp_trace_poll_start
+ *	instance.c:trace_remote_poll_start
  *
  *	A reader becomes a waiter, then loads whether tracing is on. Whoever turns tracing
  *	on stores that, then looks for waiters. Both have smp_mb() between, in this
  *	function. So at least one of them starts polling.
  *
  * (W) wake: W-wake
- *	hyp_trace_raw.c:hyp_trace_raw_wake
+ *	raw.c:remote_raw_wake
  *   with
- *	hyp_trace_raw.c:hyp_trace_raw_wait_cond
- *	hyp_trace_raw.c:hyp_trace_raw_wait
+ *	raw.c:remote_raw_wait_cond
+ *	raw.c:remote_raw_wait
  *
  *	The kernel stores what changed, then increments raw->wake with release. A waiter
  *	loads raw->wake with acquire, then what changed.
+ *
+ * (O) on: O-on
+ *	instance.c:remote_enable_cpus
+ *   with
+ *	instance.c:trace_remote_is_on
+ *
+ *	The kernel disables all CPUs, then stores that tracing is off with release. A reader
+ *	loads that with acquire, then looks for events. So the end that it reports is the end
+ *	of the events.
  *
  * (L) list of dumpers: L-dumpers
  *	trace_dumper.c:trace_register_dumper

@@ -110,7 +110,10 @@ objects() {
 		case $file in
 		arch/arm64/kvm/hyp/nvhe/*) continue ;;
 		esac
-		echo "$included" | grep -qxF "${file##*/}" || echo "${file%.c}.o"
+		base=${file##*/}
+		! echo "$included" | grep -qxF "$base" ||
+			grep -qsw "${base%.c}.o" "$1/${file%/*}/Makefile" || continue
+		echo "${file%.c}.o"
 	done
 }
 

@@ -69,8 +69,8 @@ terms() {
 # Files of the instance that it does not explain.
 unexplained() {
 	terms >"$tmp/terms"
-	sed -n 's/^\t{ "\([a-z_]*\)",[ \t]*\(HYP_TRACE_MODE\|0\).*/\1/p' \
-		"$tree"/arch/arm64/kvm/hyp_*.c | sort -u | grep -vxF -f "$tmp/terms"
+	sed -n 's/^\t{ "\([a-z_]*\)",[ \t]*\(TRACE_MODE\|0\).*/\1/p' \
+		"$tree"/kernel/trace/remote/*.c | sort -u | grep -vxF -f "$tmp/terms"
 }
 
 catalogue() {
@@ -154,9 +154,9 @@ c_checks() {
 unknown_c_checks() {
 	c_checks | while read -r file check; do
 		case $file in
-		hyp_trace_test*)
+		hyp_trace/tests/test*)
 			file=arch/arm64/kvm/$file
-			grep -qE "KUNIT_CASE(_SLOW)?\($check\)" "$tree/arch/arm64/kvm/hyp_trace_test.c" ||
+			grep -qE "KUNIT_CASE(_SLOW)?\($check\)" "$tree/arch/arm64/kvm/hyp_trace/tests/test.c" ||
 				echo "$check is no case"
 			;;
 		*) file=tools/testing/hyptrace/$file ;;

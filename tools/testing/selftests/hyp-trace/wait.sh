@@ -216,7 +216,7 @@ polls() {
 	mkdir "$HOST"
 	echo 1 >"$HOST/events/workqueue/workqueue_execute_start/enable"
 	"$@" >/dev/null
-	grep -c hyp_trace_poll_work "$HOST/trace"
+	grep -c remote_poll_work "$HOST/trace"
 	rmdir "$HOST"
 }
 

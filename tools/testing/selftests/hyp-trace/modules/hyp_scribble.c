@@ -35,14 +35,14 @@ static void scribble_set(struct ring_buffer_writer *writer)
 	scribble_writer = writer;
 }
 
-/* hyp_trace_swap_reader(writer, cpu) */
+/* remote_swap_reader(writer, cpu) */
 static void scribble_swapped(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			     struct ftrace_regs *fregs)
 {
 	scribble_set((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
-/* hyp_trace_buffer_unload() */
+/* trace_remote_buffer_unload() */
 static void scribble_unloaded(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			      struct ftrace_regs *fregs)
 {
@@ -121,11 +121,11 @@ static int __init hyp_scribble_init(void)
 	int ret;
 
 	prandom_seed_state(&scribble_rnd, seed);
-	ret = scribble_hook(&scribble_unload_ops, "hyp_trace_buffer_unload");
+	ret = scribble_hook(&scribble_unload_ops, "trace_remote_buffer_unload");
 	if (ret)
 		return ret;
 
-	ret = scribble_hook(&scribble_swap_ops, "hyp_trace_swap_reader");
+	ret = scribble_hook(&scribble_swap_ops, "remote_swap_reader");
 	if (ret)
 		goto err_unload;
 

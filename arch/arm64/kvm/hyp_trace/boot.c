@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracing the hypervisor: setup, and what the kernel's command line says
+ *
+ *	hyp_trace_event=	which events, and that tracing starts
+ *	hyp_trace_buffer_size=	how large the rings are
+ *
+ * They are to the hypervisor what trace_event= and trace_buf_size= are to the kernel, and
+ * take the same values. A wrong value is logged, and booting goes on.
+ */
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kvm_host.h>
+#include <linux/notifier.h>
+#include <linux/printk.h>
+#include <linux/reboot.h>
+#include <linux/ring_buffer.h>
+#include <linux/security.h>
+#include <linux/string.h>
+
+#include <asm/setup.h>
+#include <asm/virt.h>
+
+#include "hyp_trace.h"
+
+/* A smaller size counts as this one, as for the kernel's buffers. */
+#define HYP_TRACE_BOOT_MIN_SIZE	4096UL
+
+static char hyp_trace_boot_words[COMMAND_LINE_SIZE] __initdata;
+static char *hyp_trace_boot_size __initdata;
+
+/* Set once tracing is set up */
+static struct trace_remote *hyp_trace_boot_remote;
+
+/* Given several times, all of it counts. */
+static int __init hyp_trace_setup_events(char *str)
+{
+	if (*hyp_trace_boot_words)
+		strlcat(hyp_trace_boot_words, ",", sizeof(hyp_trace_boot_words));
+	strlcat(hyp_trace_boot_words, str, sizeof(hyp_trace_boot_words));
+	return 1;
+}
+__setup("hyp_trace_event=", hyp_trace_setup_events);
+
+static int __init hyp_trace_setup_size(char *str)
+{
+	hyp_trace_boot_size = str;
+	return 1;
+}
+__setup("hyp_trace_buffer_size=", hyp_trace_setup_size);
+
+static void __init hyp_trace_boot_set_size(struct trace_remote *remote, char *str)
+{
+	unsigned long size;
+	char *end;
+
+	size = memparse(str, &end);
+	if (!size || *end ||
+	    trace_remote_set_size(remote, RING_BUFFER_ALL_CPUS,
+				  max(size, HYP_TRACE_BOOT_MIN_SIZE)))
+		pr_warn("kvm: hyp_trace: no such buffer size: %s\n", str);
+}
+
+/* The events that the words say, and no others. */
+static void __init hyp_trace_boot_set_events(struct trace_remote *remote, char *words)
+{
+	char *word;
+
+	trace_remote_enable_all(remote, false);
+	while ((word = strsep(&words, ","))) {
+		if (*word && trace_remote_set_event(remote, word))
+			pr_warn("kvm: hyp_trace: Failed to enable trace event: %s\n", word);
+	}
+}
+
+/* Nothing is started while tracefs is locked down: nobody could see it. */
+static void __init hyp_trace_boot(struct trace_remote *remote)
+{
+	int ret;
+
+	if (hyp_trace_boot_size)
+		hyp_trace_boot_set_size(remote, hyp_trace_boot_size);
+
+	if (!*hyp_trace_boot_words || security_locked_down(LOCKDOWN_TRACEFS))
+		return;
+
+	hyp_trace_boot_set_events(remote, hyp_trace_boot_words);
+	ret = trace_remote_set_on(remote, true);
+	if (ret)
+		pr_warn("kvm: hyp_trace: no tracing from boot (%d)\n", ret);
+}
+
+/* In plain nVHE mode KVM leaves EL2 to the next kernel, while programs still run. */
+static int hyp_trace_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	if (!is_protected_kvm_enabled())
+		trace_remote_end(hyp_trace_boot_remote);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block hyp_trace_reboot_nb = { .notifier_call = hyp_trace_reboot };
+
+/**
+ * hyp_trace_boot_setup - register the hypervisor as a remote
+ *
+ * Return: 0, or what hyp_trace_register() returns.
+ */
+int __init hyp_trace_boot_setup(void)
+{
+	struct trace_remote *remote = hyp_trace_register();
+
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+
+	hyp_trace_boot_remote = remote;
+	register_reboot_notifier(&hyp_trace_reboot_nb);
+	return 0;
+}
+
+/**
+ * hyp_trace_boot_teardown - undo hyp_trace_boot_setup()
+ */
+void __init hyp_trace_boot_teardown(void)
+{
+	unregister_reboot_notifier(&hyp_trace_reboot_nb);
+	hyp_trace_unregister(hyp_trace_boot_remote);
+	hyp_trace_boot_remote = NULL;
+}
+
+static void __init hyp_trace_report(int ret)
+{
+	if (ret)
+		pr_warn("kvm: hyp_trace: no tracing of the hypervisor (%d)\n", ret);
+}
+
+/*
+ * After KVM is initialised, and apart from it: whatever fails here, guests run. Under VHE
+ * there is no EL2 object to trace. For tracing from boot this runs as soon as there is one:
+ * pKVM takes the host's privileges only at the end of this level.
+ */
+static int __init hyp_trace_init(void)
+{
+	int ret;
+
+	if (!is_kvm_arm_initialised() || is_kernel_in_hyp_mode())
+		return 0;
+
+	ret = hyp_trace_boot_setup();
+	if (!ret)
+		hyp_trace_boot(hyp_trace_boot_remote);
+	hyp_trace_report(ret);
+	return 0;
+}
+device_initcall(hyp_trace_init);
+
+/**
+ * hyp_trace_boot_create_dir - create the directory of the hypervisor, if it is registered
+ *
+ * Context: process context; when the rest of tracefs is there.
+ * Return: 0.
+ */
+int __init hyp_trace_boot_create_dir(void)
+{
+	int ret;
+
+	if (!hyp_trace_boot_remote)
+		return 0;
+
+	ret = trace_remote_create_dir(hyp_trace_boot_remote);
+	if (ret)
+		hyp_trace_boot_teardown();
+	hyp_trace_report(ret);
+	return 0;
+}
+late_initcall(hyp_trace_boot_create_dir);

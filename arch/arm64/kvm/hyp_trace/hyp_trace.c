@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hypervisor as a remote of tracing
+ *
+ *	kernel/trace/remote	files in tracefs, readers, filters, the life of the buffer
+ *	  | struct trace_remote_ops
+ *	hyp_trace.c		this file: a hypercall for each of these
+ *	ring.c			the memory of a ring: allocated, shared, donated, loaded
+ *	clock.c			the timekeeper's clock, passed to EL2
+ *	event_site.c		the instructions at the call sites of events
+ *	events.c		the events: record, text, fields
+ *	boot.c			setup, and what the kernel's command line says
+ *
+ * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the rings
+ * are loaded, KVM's virtualization is kept enabled.
+ */
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/kvm_host.h>
+#include <linux/timekeeping.h>
+#include <linux/trace_remote_filter.h>
+#include <linux/trace_ring.h>
+
+#include <asm/kvm_asm.h>
+#include <asm/kvm_hypevents_defs.h>
+#include <asm/kvm_hyptrace.h>
+#include <asm/virt.h>
+
+#include "hyp_trace.h"
+
+static struct trace_remote *hyp_trace_remote;
+
+/**
+ * hyp_trace_has_ended - has tracing ended for good?
+ *
+ * Context: any, as trace_remote_has_ended().
+ * Return: whether it has.
+ */
+bool hyp_trace_has_ended(void)
+{
+	return hyp_trace_remote && trace_remote_has_ended(hyp_trace_remote);
+}
+
+/* Under pKVM, EL2 always has KVM's hypervisor. */
+static int hyp_trace_get(void *priv)
+{
+	return is_protected_kvm_enabled() ? 0 : kvm_get_virtualization();
+}
+
+static void hyp_trace_put(void *priv)
+{
+	if (!is_protected_kvm_enabled())
+		kvm_put_virtualization();
+}
+
+static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
+{
+	int ret = hyp_trace_hypcall(__hyp_trace_enable, cpu, enable);
+
+	/* A CPU that pKVM has not parked yet as it goes offline. EL2 disables it then. */
+	return ret == -EBUSY && !cpu_online(cpu) ? 0 : ret;
+}
+
+static int hyp_trace_swap_reader(void *priv, int cpu)
+{
+	return hyp_trace_hypcall(__hyp_trace_swap_reader, cpu);
+}
+
+static int hyp_trace_reset(void *priv, int cpu)
+{
+	return hyp_trace_hypcall(__hyp_trace_reset, cpu);
+}
+
+/*
+ * A hypercall sets the state of an event. After these all stale sites are patched, each page
+ * of code once.
+ *
+ * A state is set also if EL2 has it: a hypercall that sets it is cheaper than to trust that
+ * nothing else in the kernel has made one.
+ */
+static int hyp_trace_set_events(void *priv, const unsigned long *on)
+{
+	int i, ret;
+
+	for (i = 0; i < NR_HYP_EVENTS; i++) {
+		ret = hyp_trace_hypcall(__hyp_trace_set_event, i,
+					test_bit(i, on) ? hyp_events[i].call.event.type : 0);
+		if (ret)
+			return ret;
+	}
+
+	return hyp_event_sites_patch(on);
+}
+
+/* How often a predicate is passed to EL2, and how long to wait before the next time */
+#define HYP_FILTER_TRIES	1000
+#define HYP_FILTER_WAIT_US	20
+
+static int hyp_filter_add(unsigned int nr, int index, const struct trace_remote_pred *pred)
+{
+	return hyp_trace_hypcall(__hyp_trace_add_pred, nr, index, pred->code, pred->val);
+}
+
+/*
+ * The first predicate overwrites the program that was in use before the last one. EL2
+ * refuses it while a CPU there may still read that program. An event is filtered within a
+ * microsecond, unless another hypervisor has preempted the CPU.
+ */
+static int hyp_filter_add_first(unsigned int nr, const struct trace_remote_pred *pred)
+{
+	int tries, ret = -EAGAIN;
+
+	for (tries = 0; tries < HYP_FILTER_TRIES && ret == -EAGAIN; tries++) {
+		if (tries)
+			usleep_range(HYP_FILTER_WAIT_US, 5 * HYP_FILTER_WAIT_US);
+		ret = hyp_filter_add(nr, 0, pred);
+	}
+
+	return ret == -EAGAIN ? -EBUSY : ret;
+}
+
+static int hyp_trace_set_filter(void *priv, unsigned int nr,
+				const struct trace_remote_pred *preds, unsigned int nr_preds)
+{
+	int i, ret = 0;
+
+	if (nr_preds)
+		ret = hyp_filter_add_first(nr, &preds[0]);
+	for (i = 1; i < nr_preds && !ret; i++)
+		ret = hyp_filter_add(nr, i, &preds[i]);
+
+	return ret ?: hyp_trace_hypcall(__hyp_trace_set_filter, nr, nr_preds);
+}
+
+#ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
+static int hyp_trace_write_event(void *priv, u64 value)
+{
+	return hyp_trace_hypcall(__hyp_trace_write_event, value);
+}
+#endif
+
+static const struct trace_remote_ops hyp_trace_ops = {
+	.get		= hyp_trace_get,
+	.put		= hyp_trace_put,
+	.load_ring	= hyp_trace_load_ring,
+	.unload_ring	= hyp_trace_unload_ring,
+	.enable_cpu	= hyp_trace_enable_cpu,
+	.swap_reader	= hyp_trace_swap_reader,
+	.reset		= hyp_trace_reset,
+	.clock		= ktime_get_boot_fast_ns,
+	.start		= hyp_trace_clock_start,
+	.stop		= hyp_trace_clock_stop,
+	.set_events	= hyp_trace_set_events,
+	.set_filter	= hyp_trace_set_filter,
+#ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
+	.write_event	= hyp_trace_write_event,
+#endif
+};
+
+/* Under pKVM, EL2 traces a CPU until it is offline, and knows all CPUs that can come up. */
+static struct trace_remote_desc hyp_trace_desc = {
+	.name		= "hypervisor",
+	.ops		= &hyp_trace_ops,
+	.events		= hyp_events,
+	.nr_events	= NR_HYP_EVENTS,
+	.max_pages	= TRACE_RING_MAX_PAGES,
+};
+
+/**
+ * hyp_trace_register - register the hypervisor as a remote
+ *
+ * Context: process context, may sleep; once KVM is initialised.
+ * Return: as trace_remote_register().
+ */
+struct trace_remote *hyp_trace_register(void)
+{
+	struct trace_remote *remote;
+
+	hyp_trace_desc.own_hotplug = is_protected_kvm_enabled();
+	remote = trace_remote_register(&hyp_trace_desc, NULL);
+	if (!IS_ERR(remote))
+		hyp_trace_remote = remote;
+	return remote;
+}
+
+/**
+ * hyp_trace_unregister - undo hyp_trace_register()
+ * @remote:	what that returned
+ *
+ * Context: process context, may sleep.
+ */
+void hyp_trace_unregister(struct trace_remote *remote)
+{
+	trace_remote_unregister(remote);
+	hyp_trace_remote = NULL;
+}
+
+#ifdef CONFIG_KVM_HYP_TRACING_DUMP
+/**
+ * hyp_trace_dump_panic - print the hypervisor's last events: it has panicked
+ *
+ * Context: any; the kernel panics next.
+ */
+void hyp_trace_dump_panic(void)
+{
+	trace_remote_dump_panic(hyp_trace_remote);
+}
+#endif

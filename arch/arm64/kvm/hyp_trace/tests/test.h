@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the KUnit tests of the trace rings share: a ring with its writer and
+ * its reader, and all that was written into it.
+ */
+#ifndef __ARM64_KVM_HYP_TRACE_TEST_H
+#define __ARM64_KVM_HYP_TRACE_TEST_H
+
+#include <kunit/test.h>
+
+#include <linux/ring_buffer.h>
+#include <linux/ring_buffer_writer.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+#include <linux/trace_ring.h>
+
+#define RING_TEST_CPU		0
+
+/* What the clock of its writer says */
+#define RING_TEST_CLOCK		4711
+
+/* Events in a race; fewer where each access may be watched, and waits meanwhile */
+#define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
+
+/* Rounds of a test whose rounds take longer the larger the pages are: an eighth at least */
+#define RING_TEST_ROUNDS(nr)	((nr) / min_t(unsigned int, PAGE_SIZE / SZ_4K, 8))
+
+/* The largest event, which has a page of its own */
+#define RING_TEST_MAX_SIZE	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page) - 8)
+
+/**
+ * struct ring_test_event - an event that was written
+ * @ts:		when
+ * @pos:	position of its page
+ * @bytes:	of the page that it takes
+ * @taken:	a consuming reader had it
+ */
+struct ring_test_event {
+	u64	ts;
+	u64	pos;
+	u32	bytes;
+	bool	taken;
+};
+
+/**
+ * struct ring_test - a ring of its own, on RING_TEST_CPU as far as anybody knows
+ * @writer:	describes it to the reader
+ * @desc:	its pages
+ * @ring:	the writer
+ * @ring_ops:	the writer's own, where a test has others in front of them
+ * @lock:	held around a swap, as EL2 does
+ * @buffer:	the reader
+ * @ts:		time of the next event
+ * @written:	events written so far; the next one's number
+ * @seen:	number of the next event to be read
+ * @lost:	events told lost
+ * @events:	what was written, by number; NULL unless it is kept
+ * @max_events:	how many of them there can be
+ */
+struct ring_test {
+	struct ring_buffer_writer	writer;
+	struct ring_buffer_writer_cpu	desc;
+	struct trace_ring		ring;
+	const struct ring_buffer_writer_ops *ring_ops;
+	spinlock_t			lock;	/* around a swap */
+	struct trace_buffer		*buffer;
+	u64				ts;
+	u64				written;
+	u64				seen;
+	u64				lost;
+	struct ring_test_event		*events;
+	u64				max_events;
+};
+
+struct ring_test *ring_test_make(struct kunit *test, unsigned int nr_pages);
+void ring_test_keep(struct kunit *test, struct ring_test *t, u64 max_events);
+
+bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta);
+void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int nr);
+bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts);
+/* The next event, with its time and what was lost before it; NULL if there is none now */
+struct ring_buffer_event *ring_test_peek(struct ring_test *t, u64 *ts, unsigned long *lost);
+struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsigned long *lost);
+/* Read up to so many with one cursor. Returns how many, and the time of the last one. */
+unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
+				 u64 *ts);
+void ring_test_forget(struct kunit *test, struct ring_test *t);
+void ring_test_balance(struct kunit *test, struct ring_test *t);
+void ring_test_check_stats(struct kunit *test, struct ring_test *t);
+void ring_test_read_all(struct kunit *test, struct ring_test *t);
+
+/* Is the event in the ring, or on the reader's page? */
+bool ring_test_is_there(struct ring_test *t, u64 number);
+bool ring_test_is_on_readers_page(struct ring_test *t, u64 number);
+
+/* test_look.c */
+
+/**
+ * struct ring_look - an iterator, and what it must show
+ * @t:		the ring, whose events are kept
+ * @iter:	the iterator
+ * @next:	number of the next event
+ * @end:	number of the first one not to be shown
+ * @copied:	number of the first one after the page that is copied
+ * @lost:	events missing before @next
+ */
+struct ring_look {
+	struct ring_test		*t;
+	struct ring_buffer_reader_iter	*iter;
+	u64				next;
+	u64				end;
+	u64				copied;
+	unsigned long			lost;
+};
+
+void ring_look_begin(struct kunit *test, struct ring_look *look, struct ring_test *t);
+void ring_look_end(struct ring_look *look);
+bool ring_look_on(struct kunit *test, struct ring_look *look);
+unsigned int ring_look_all(struct kunit *test, struct ring_look *look);
+unsigned int ring_test_look(struct kunit *test, struct ring_test *t);
+
+/* test_iter.c */
+void ring_test_iter_all(struct kunit *test);
+void ring_test_iter_refused(struct kunit *test);
+void ring_test_iter_sizes(struct kunit *test);
+void ring_test_iter_positions(struct kunit *test);
+void ring_test_iter_far(struct kunit *test);
+void ring_test_iter_reader(struct kunit *test);
+void ring_test_iter_untold(struct kunit *test);
+void ring_test_iter_formats(struct kunit *test);
+void ring_test_iter_lapped(struct kunit *test);
+void ring_test_iter_taken(struct kunit *test);
+void ring_test_iter_reset(struct kunit *test);
+void ring_test_iter_reset_written(struct kunit *test);
+void ring_test_iter_stopped(struct kunit *test);
+
+/* test_random.c */
+void ring_test_iter_random(struct kunit *test);
+void ring_test_iter_scribble(struct kunit *test);
+
+/* test_dump.c */
+void ring_test_dump_empty(struct kunit *test);
+void ring_test_dump_all(struct kunit *test);
+void ring_test_dump_reader(struct kunit *test);
+void ring_test_dump_large(struct kunit *test);
+void ring_test_dump_stopped(struct kunit *test);
+void ring_test_dump_garbage(struct kunit *test);
+void ring_test_dump_race(struct kunit *test);
+
+/* test_junk.c */
+void ring_test_junk_consumed(struct kunit *test);
+void ring_test_junk_cut(struct kunit *test);
+void ring_test_junk_meta(struct kunit *test);
+void event_test_junk_printed(struct kunit *test);
+
+/* test_filter.c */
+void filter_test_as_host(struct kunit *test);
+
+/* test_page.c */
+void ring_test_page_all(struct kunit *test);
+void ring_test_page_short(struct kunit *test);
+void ring_test_page_full(struct kunit *test);
+void ring_test_page_brim(struct kunit *test);
+void ring_test_page_mixed(struct kunit *test);
+void ring_test_page_scribble(struct kunit *test);
+void ring_test_page_cut(struct kunit *test);
+
+/* test_stats.c */
+void ring_test_stats(struct kunit *test);
+void ring_test_stats_stopped(struct kunit *test);
+void ring_test_dirty_pages(struct kunit *test);
+void ring_test_poll(struct kunit *test);
+void ring_test_wake(struct kunit *test);
+void ring_test_wake_full(struct kunit *test);
+
+/* test_race.c */
+void ring_test_race(struct kunit *test);
+void ring_test_race_iter(struct kunit *test);
+void ring_test_race_both(struct kunit *test);
+void ring_test_race_stats(struct kunit *test);
+
+#endif /* __ARM64_KVM_HYP_TRACE_TEST_H */

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit: a ring's writer, its reader, and those who look at it, all at once
+ *
+ * An event's number tells what must have been lost, or read, before it.
+ */
+#include <linux/kthread.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "test.h"
+
+/**
+ * struct ring_race - who takes part
+ * @test:	the test
+ * @t:		the ring
+ * @size:	of the smallest event
+ * @lock:	held to read an event or to look at one, and to account for it
+ * @read_before: by number, how many events had been read before
+ * @nr_read:	how many have been
+ * @is_over:	all is written
+ */
+struct ring_race {
+	struct kunit		*test;
+	struct ring_test	*t;
+	unsigned int		size;
+	struct mutex		lock;	/* orders reads, looks and their account */
+	u32			*read_before;
+	u32			nr_read;
+	bool			is_over;
+};
+
+static struct ring_race *ring_race_make(struct kunit *test, unsigned int nr_pages,
+					unsigned int size)
+{
+	struct ring_race *race = kunit_kzalloc(test, sizeof(*race), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, race);
+	mutex_init(&race->lock);
+	race->test = test;
+	race->t = ring_test_make(test, nr_pages);
+	race->size = size;
+	race->read_before = kunit_kcalloc(test, RING_TEST_RACE_EVENTS, sizeof(*race->read_before),
+					  GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, race->read_before);
+	return race;
+}
+
+static int ring_race_stay(void)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+static int ring_race_write(void *data)
+{
+	struct ring_race *race = data;
+	struct ring_test *t = race->t;
+
+	while (t->written < RING_TEST_RACE_EVENTS && !kthread_should_stop()) {
+		/* As EL2 does: nothing comes in between, least of all another task. */
+		scoped_guard(irqsave)
+			ring_test_write(t, race->size + t->written % 10 * 4, t->written % 7);
+		if (!(t->written % 100))
+			cond_resched();
+	}
+
+	smp_store_release(&race->is_over, true); /* with all that was written */
+	return ring_race_stay();
+}
+
+/* Read one event, if there is one. */
+static bool ring_race_read_one(struct ring_race *race)
+{
+	u64 number, before = race->t->seen;
+
+	guard(mutex)(&race->lock);
+	if (!ring_test_read(race->test, race->t, NULL))
+		return false;
+
+	for (number = before; number < race->t->seen; number++)
+		race->read_before[number] = race->nr_read;
+	race->nr_read++;
+	return true;
+}
+
+static int ring_race_read(void *data)
+{
+	struct ring_race *race = data;
+	bool last;
+
+	do {
+		last = smp_load_acquire(&race->is_over); /* before what is read then */
+		while (ring_race_read_one(race) && !kthread_should_stop())
+			cond_resched();
+		cond_resched();
+	} while (!last && !kthread_should_stop());
+
+	return ring_race_stay();
+}
+
+static u32 ring_race_read_before(struct ring_race *race, u64 number)
+{
+	return number < race->t->seen ? race->read_before[number] : race->nr_read;
+}
+
+/* What is skipped was lost, or read. */
+static void ring_race_skipped(struct ring_race *race, u64 from, u64 to, unsigned long lost)
+{
+	KUNIT_EXPECT_EQ(race->test, to - from, lost + ring_race_read_before(race, to) -
+					       ring_race_read_before(race, from));
+}
+
+/*
+ * See one event; @next is the number of the one to be expected, and @end what
+ * was written when it began. False at the end.
+ */
+static bool ring_race_look_on(struct ring_race *race, struct ring_buffer_reader_iter *iter,
+			      u64 *next)
+{
+	struct ring_buffer_event *event;
+	unsigned long lost;
+	u64 ts, number;
+
+	guard(mutex)(&race->lock);
+	event = ring_buffer_reader_iter_peek(iter, &ts);
+	lost = ring_buffer_reader_iter_lost(iter);
+	KUNIT_EXPECT_NE(race->test, ULONG_MAX, lost);
+	if (!event) {
+		*next += lost;
+		return false;
+	}
+
+	number = *(u32 *)ring_buffer_event_data(event);
+	KUNIT_EXPECT_EQ(race->test, race->size + number % 10 * 4, ring_buffer_event_length(event));
+	ring_race_skipped(race, *next, number, lost);
+	*next = number + 1;
+	ring_buffer_reader_iter_advance(iter);
+	return true;
+}
+
+/* Look at all there is; returns how many events that were. */
+static u64 ring_race_look(struct ring_race *race)
+{
+	struct ring_buffer_reader_iter *iter;
+	u64 next, end, nr = 0;
+
+	scoped_guard(mutex, &race->lock) {
+		next = race->t->seen;
+		end = smp_load_acquire(&race->t->written);	/* ring_test_write() */
+		iter = ring_buffer_reader_iter_start(race->t->buffer, RING_TEST_CPU);
+	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(race->test, iter);
+
+	while (ring_race_look_on(race, iter, &next)) {
+		nr++;
+		cond_resched();
+	}
+
+	/* All that there was at first was seen, or told, or read meanwhile. */
+	scoped_guard(mutex, &race->lock)
+		KUNIT_EXPECT_GE(race->test, max(next, race->t->seen), end);
+	ring_buffer_reader_iter_finish(iter);
+	return nr;
+}
+
+static struct task_struct *ring_race_run(struct ring_race *race, int (*thread)(void *data))
+{
+	struct task_struct *task = kthread_run(thread, race, "ring_race");
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(race->test, task);
+	return task;
+}
+
+/* The writer does not wait: every event is read in its place, or told lost. */
+void ring_test_race(struct kunit *test)
+{
+	struct ring_race *race = ring_race_make(test, RB_WRITER_MIN_PAGES + 1, 12);
+	struct task_struct *writer = ring_race_run(race, ring_race_write);
+	unsigned long deadline = jiffies + 60 * HZ;
+	struct ring_test *t = race->t;
+
+	while (t->seen < RING_TEST_RACE_EVENTS && time_before(jiffies, deadline)) {
+		if (!ring_race_read_one(race))
+			cond_resched();
+	}
+
+	kthread_stop(writer);
+	KUNIT_EXPECT_EQ(test, RING_TEST_RACE_EVENTS, t->seen);
+	kunit_info(test, "%llu of %llu lost", t->lost, t->written);
+	ring_test_balance(test, t);
+}
+
+static void ring_race_looks(struct ring_race *race)
+{
+	unsigned long deadline = jiffies + 60 * HZ;
+	u64 nr = 0, looks = 0;
+
+	while (!smp_load_acquire(&race->is_over) && /* then one more, of what it wrote */
+	       time_before(jiffies, deadline)) {
+		nr += ring_race_look(race);
+		looks++;
+	}
+
+	KUNIT_EXPECT_TRUE(race->test, race->is_over);
+	nr += ring_race_look(race);
+	kunit_info(race->test, "%llu looks at %llu events in all", looks + 1, nr);
+}
+
+/* Nobody reads: each look is at what the writer has left of the ring. */
+void ring_test_race_iter(struct kunit *test)
+{
+	static const unsigned int sizes[] = { 12, PAGE_SIZE / 2 - 100, RING_TEST_MAX_SIZE - 36 };
+	struct task_struct *writer;
+	struct ring_race *race;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		race = ring_race_make(test, RB_WRITER_MIN_PAGES + 3 * i, sizes[i]);
+		writer = ring_race_run(race, ring_race_write);
+		ring_race_looks(race);
+		kthread_stop(writer);
+		KUNIT_EXPECT_EQ(test, RING_TEST_RACE_EVENTS, race->t->written);
+	}
+}
+
+/* What a reader takes meanwhile is not lost. */
+void ring_test_race_both(struct kunit *test)
+{
+	static const unsigned int sizes[] = { 12, RING_TEST_MAX_SIZE - 36 };
+	struct task_struct *writer, *reader;
+	struct ring_race *race;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		race = ring_race_make(test, 5 + 10 * i, sizes[i]);
+		writer = ring_race_run(race, ring_race_write);
+		reader = ring_race_run(race, ring_race_read);
+		ring_race_looks(race);
+		kthread_stop(writer);
+		kthread_stop(reader);
+		while (ring_race_read_one(race))
+			;
+		kunit_info(test, "%llu of %llu lost", race->t->lost, race->t->written);
+		ring_test_balance(test, race->t);
+	}
+}
+
+/* No moment at which the counters of a ring do not belong together */
+static void ring_race_check_stats(struct ring_race *race)
+{
+	struct ring_buffer_reader_stats stats;
+	struct ring_test *t = race->t;
+	u64 before, after, nr;
+
+	before = READ_ONCE(t->written);
+	smp_rmb();	/* No counter is older than that. */
+	ring_buffer_reader_get_stats(t->buffer, RING_TEST_CPU, &stats);
+	smp_rmb();	/* Nor newer than this, but for the event being written. */
+	after = READ_ONCE(t->written) + 1;
+
+	nr = stats.entries + stats.overrun + stats.read;
+	KUNIT_EXPECT_TRUE_MSG(race->test, nr >= before && nr <= after,
+			      "%llu written, up to %llu: %lu to be read, %lu lost, %lu read",
+			      before, after, stats.entries, stats.overrun, stats.read);
+	KUNIT_EXPECT_LE(race->test, stats.bytes, t->desc.nr_pages * PAGE_SIZE);
+	KUNIT_EXPECT_LE(race->test, stats.entries, t->desc.nr_pages * PAGE_SIZE / 8);
+}
+
+void ring_test_race_stats(struct kunit *test)
+{
+	struct ring_race *race = ring_race_make(test, 4, 12);
+	struct task_struct *writer = ring_race_run(race, ring_race_write);
+	struct task_struct *reader = ring_race_run(race, ring_race_read);
+	unsigned long deadline = jiffies + 60 * HZ;
+
+	do {
+		ring_race_check_stats(race);
+		cond_resched();
+	} while (!READ_ONCE(race->is_over) && time_before(jiffies, deadline));
+
+	kthread_stop(writer);
+	kthread_stop(reader);
+	KUNIT_EXPECT_TRUE(test, race->is_over);
+	while (ring_race_read_one(race))
+		;
+	ring_test_balance(test, race->t);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trace events of a remote
+ *
+ * A remote is not this kernel, and writes trace events into rings of pages that it shares
+ * with this kernel: a hypervisor, firmware, a co-processor. It registers what it can do and
+ * which events it has, and gets a directory in tracefs with the files of a trace instance.
+ */
+#ifndef _LINUX_TRACE_REMOTE_H
+#define _LINUX_TRACE_REMOTE_H
+
+#include <linux/ring_buffer_writer.h>
+#include <linux/trace_events.h>
+#include <linux/types.h>
+
+struct module;
+struct trace_remote;
+
+/**
+ * struct trace_remote_event - an event of a remote
+ * @call:	what the kernel knows of it: the id, in @call.event.type, the name, the fields,
+ *		and how to print a record. @call.class->system is the group's name
+ * @enabled:	by user space. This and what follows is the core's
+ * @filter:	what user space wrote as its filter; NULL for none
+ */
+struct trace_remote_event {
+	struct trace_event_call	call;
+	bool			enabled;
+	char			*filter;
+};
+
+/**
+ * struct trace_remote_ops - what the core asks of a remote
+ * @get:	keep the remote ready for calls, until @put; may be NULL. Returns 0 or an errno
+ * @put:	undo @get; NULL if @get is
+ * @load_ring:	allocate the meta page and @ring->nr_pages pages of a CPU's ring, and pass
+ *		them to the remote. Returns 0; -EINTR for a fatal signal; or an errno. After
+ *		an error nothing is left
+ * @unload_ring: take a CPU's ring back, and free it. If the remote does not return it,
+ *		the memory stays where it is
+ * @enable_cpu:	let the remote write events on a CPU, or not. Called on the CPU; on another
+ *		one while the CPU is offline
+ * @swap_reader: as struct ring_buffer_writer_ops has it
+ * @reset:	likewise
+ * @clock:	the clock of the events, as the kernel reads it, ns
+ * @start:	tracing begins: set the remote's clock. Returns 0 or an errno
+ * @stop:	tracing has ended
+ * @set_events:	enable the events that have a bit in @on, by their number, and disable the
+ *		others. Returns 0 or an errno
+ * @set_filter:	filter an event by a program; by none if @nr_preds is 0. Returns 0; or an
+ *		errno, and then nothing has changed
+ * @write_event: have the remote write an event for a test; may be NULL
+ *
+ * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
+ * @reset, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
+ * @start and @stop are serialised; those of @set_events and of @set_filter each are.
+ */
+struct trace_remote_ops {
+	int (*get)(void *priv);
+	void (*put)(void *priv);
+	int (*load_ring)(void *priv, int cpu, struct ring_buffer_writer_cpu *ring);
+	void (*unload_ring)(void *priv, int cpu, struct ring_buffer_writer_cpu *ring);
+	int (*enable_cpu)(void *priv, int cpu, bool enable);
+	int (*swap_reader)(void *priv, int cpu);
+	int (*reset)(void *priv, int cpu);
+	u64 (*clock)(void);
+	int (*start)(void *priv);
+	void (*stop)(void *priv);
+	int (*set_events)(void *priv, const unsigned long *on);
+	int (*set_filter)(void *priv, unsigned int nr, const struct trace_remote_pred *preds,
+			  unsigned int nr_preds);
+	int (*write_event)(void *priv, u64 value);
+};
+
+/**
+ * struct trace_remote_desc - a remote
+ * @name:	of its directory; the string must stay
+ * @owner:	the module that its functions are in; NULL if they are built in
+ * @ops:	its functions
+ * @events:	its events, all enabled at first; each of the same group
+ * @nr_events:	how many
+ * @max_pages:	the most pages that a ring can have
+ * @own_hotplug: the remote itself notices CPUs that come and go, and no CPU comes up
+ *		that it has not known before
+ */
+struct trace_remote_desc {
+	const char			*name;
+	struct module			*owner;
+	const struct trace_remote_ops	*ops;
+	struct trace_remote_event	*events;
+	unsigned int			nr_events;
+	unsigned long			max_pages;
+	bool				own_hotplug;
+};
+
+struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc, void *priv);
+void trace_remote_unregister(struct trace_remote *remote);
+int trace_remote_create_dir(struct trace_remote *remote);
+
+int trace_remote_set_on(struct trace_remote *remote, bool on);
+int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size);
+int trace_remote_set_event(struct trace_remote *remote, const char *word);
+int trace_remote_enable_all(struct trace_remote *remote, bool enable);
+
+void trace_remote_end(struct trace_remote *remote);
+bool trace_remote_has_ended(const struct trace_remote *remote);
+
+#ifdef CONFIG_TRACE_REMOTE_DUMP
+void trace_remote_dump_panic(struct trace_remote *remote);
+#else
+static inline void trace_remote_dump_panic(struct trace_remote *remote)
+{
+}
+#endif
+
+#endif /* _LINUX_TRACE_REMOTE_H */

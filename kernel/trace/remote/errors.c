@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * error_log: why the last filters were refused
+ *
+ * As the error_log of the host's instances: the last eight errors, oldest first, each with
+ * the command and a mark below the place. Opening it with O_TRUNC clears it.
+ */
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/sched/clock.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "remote.h"
+
+#define REMOTE_ERRORS_MAX	8
+#define REMOTE_ERROR_PREFIX	"  Command: "
+
+/**
+ * struct trace_remote_error - an error
+ * @list:	in trace_remote.errors
+ * @ts:		when, ns
+ * @text:	what is wrong; a constant string
+ * @pos:	where in @cmd
+ * @cmd:	what was written
+ */
+struct trace_remote_error {
+	struct list_head	list;
+	u64			ts;
+	const char		*text;
+	int			pos;
+	char			cmd[];
+};
+
+static void trace_remote_errors_del(struct trace_remote *remote, struct trace_remote_error *error)
+{
+	lockdep_assert_held(&remote->errors_lock);
+
+	list_del(&error->list);
+	remote->nr_errors--;
+	kfree(error);
+}
+
+static void trace_remote_errors_add(struct trace_remote *remote, struct trace_remote_error *error)
+{
+	lockdep_assert_held(&remote->errors_lock);
+
+	if (remote->nr_errors == REMOTE_ERRORS_MAX)
+		trace_remote_errors_del(remote,
+					list_first_entry(&remote->errors, struct trace_remote_error,
+							 list));
+	list_add_tail(&error->list, &remote->errors);
+	remote->nr_errors++;
+}
+
+/**
+ * trace_remote_clear_errors - clear error_log
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_clear_errors(struct trace_remote *remote)
+{
+	struct trace_remote_error *error, *next;
+
+	guard(mutex)(&remote->errors_lock);
+
+	list_for_each_entry_safe(error, next, &remote->errors, list)
+		trace_remote_errors_del(remote, error);
+}
+
+/**
+ * trace_remote_log_error - log that a filter was refused
+ * @remote:	the remote
+ * @str:	the expression
+ * @why:	why
+ *
+ * Without memory for it the error is not logged, as in the host's log.
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_log_error(struct trace_remote *remote, const char *str,
+			    const struct trace_filter_error *why)
+{
+	size_t size = strlen(str) + 1;
+	struct trace_remote_error *error;
+
+	error = kmalloc(struct_size(error, cmd, size), GFP_KERNEL);
+	if (!error)
+		return;
+
+	error->ts = local_clock();
+	error->text = why->text;
+	error->pos = why->pos;
+	memcpy(error->cmd, str, size);
+
+	guard(mutex)(&remote->errors_lock);
+	trace_remote_errors_add(remote, error);
+}
+
+static void *trace_remote_errors_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct trace_remote *remote = m->private;
+
+	mutex_lock(&remote->errors_lock);
+	return seq_list_start(&remote->errors, *pos);
+}
+
+static void *trace_remote_errors_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct trace_remote *remote = m->private;
+
+	return seq_list_next(v, &remote->errors, pos);
+}
+
+static void trace_remote_errors_seq_stop(struct seq_file *m, void *v)
+{
+	struct trace_remote *remote = m->private;
+
+	mutex_unlock(&remote->errors_lock);
+}
+
+static int trace_remote_errors_seq_show(struct seq_file *m, void *v)
+{
+	struct trace_remote_error *error = list_entry(v, struct trace_remote_error, list);
+	u64 sec = error->ts;
+	u32 nsec = do_div(sec, NSEC_PER_SEC);
+
+	seq_printf(m, "[%5llu.%06u] event filter parse error: error: %s\n", sec,
+		   nsec / (u32)NSEC_PER_USEC, error->text);
+	seq_printf(m, REMOTE_ERROR_PREFIX "%s\n", error->cmd);
+	seq_printf(m, "%*s\n", (int)strlen(REMOTE_ERROR_PREFIX) + error->pos + 1, "^");
+	return 0;
+}
+
+static const struct seq_operations trace_remote_errors_seq_ops = {
+	.start	= trace_remote_errors_seq_start,
+	.next	= trace_remote_errors_seq_next,
+	.stop	= trace_remote_errors_seq_stop,
+	.show	= trace_remote_errors_seq_show,
+};
+
+static int trace_remote_errors_open(struct inode *inode, struct file *file)
+{
+	struct trace_remote *remote = inode->i_private;
+	int ret = trace_remote_open(inode, file);
+
+	if (ret)
+		return ret;
+	if (file->f_mode & FMODE_READ) {
+		ret = seq_open(file, &trace_remote_errors_seq_ops);
+		if (ret) {
+			trace_remote_release(inode, file);
+			return ret;
+		}
+		((struct seq_file *)file->private_data)->private = remote;
+	}
+	if (file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC)
+		trace_remote_clear_errors(remote);
+	return 0;
+}
+
+/* What is written does not matter: O_TRUNC clears. */
+static ssize_t trace_remote_errors_write(struct file *file, const char __user *ubuf, size_t cnt,
+					 loff_t *ppos)
+{
+	return cnt;
+}
+
+static int trace_remote_errors_release(struct inode *inode, struct file *file)
+{
+	if (file->f_mode & FMODE_READ)
+		seq_release(inode, file);
+	return trace_remote_release(inode, file);
+}
+
+const struct file_operations trace_remote_errors_fops = {
+	.open		= trace_remote_errors_open,
+	.read		= seq_read,
+	.write		= trace_remote_errors_write,
+	.llseek		= trace_remote_lseek,
+	.release	= trace_remote_errors_release,
+};

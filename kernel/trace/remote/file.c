@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening and closing the files of a remote's trace instance
+ *
+ * The inode of each file points to its remote, and says which CPU or which event it is for. An
+ * open file keeps the module of the remote, and so the remote.
+ */
+#include <linux/fs.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/tracefs.h>
+
+#include "remote.h"
+
+/**
+ * trace_remote_of - the remote of an open file
+ * @file:	the file
+ *
+ * Return: the remote, which stays as long as the file is open.
+ */
+struct trace_remote *trace_remote_of(const struct file *file)
+{
+	return file_inode(file)->i_private;
+}
+
+/**
+ * trace_remote_file_nr - which CPU or event a file is for
+ * @inode:	its inode
+ *
+ * Return: the CPU's or the event's number, or TRACE_REMOTE_ALL.
+ */
+int trace_remote_file_nr(const struct inode *inode)
+{
+	/* As trace_remote_create_files() made it, and as the files of trace_arrays have it. */
+	return (long)inode->i_cdev - 1;
+}
+
+/**
+ * trace_remote_open - open a file, unless tracefs is locked down
+ * @inode:	its inode
+ * @file:	the file
+ *
+ * Return: 0, until trace_remote_release(); -EPERM when tracefs is locked down; -ENODEV when
+ * the remote is being unregistered.
+ */
+int trace_remote_open(struct inode *inode, struct file *file)
+{
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (ret)
+		return ret;
+
+	return trace_remote_get(inode->i_private) ? 0 : -ENODEV;
+}
+
+/**
+ * trace_remote_release - undo trace_remote_open()
+ * @inode:	the inode
+ * @file:	the file
+ *
+ * Return: 0.
+ */
+int trace_remote_release(struct inode *inode, struct file *file)
+{
+	trace_remote_put(inode->i_private);
+	return 0;
+}
+
+/**
+ * trace_remote_single_open - open a file that one function shows
+ * @inode:	its inode
+ * @file:	the file
+ * @show:	shows it; its seq_file's private is the inode
+ *
+ * Return: 0, until trace_remote_single_release(); what trace_remote_open() returns; or
+ * -ENOMEM.
+ */
+int trace_remote_single_open(struct inode *inode, struct file *file,
+			     int (*show)(struct seq_file *m, void *v))
+{
+	int ret = trace_remote_open(inode, file);
+
+	if (ret)
+		return ret;
+
+	ret = single_open(file, show, inode);
+	if (ret)
+		trace_remote_release(inode, file);
+	return ret;
+}
+
+/**
+ * trace_remote_single_release - undo trace_remote_single_open()
+ * @inode:	the inode
+ * @file:	the file
+ *
+ * Return: 0.
+ */
+int trace_remote_single_release(struct inode *inode, struct file *file)
+{
+	single_release(inode, file);
+	return trace_remote_release(inode, file);
+}
+
+/**
+ * trace_remote_lseek - seek in a file that has a seq_file if it is open for reading
+ * @file:	the file
+ * @offset:	where to
+ * @whence:	from where
+ *
+ * Return: the new position; 0 for a file that is open for writing only.
+ */
+loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence)
+{
+	if (file->f_mode & FMODE_READ)
+		return seq_lseek(file, offset, whence);
+
+	file->f_pos = 0;
+	return 0;
+}
+
+/**
+ * trace_remote_create_files - create files in a directory
+ * @remote:	the remote
+ * @dir:	the directory; NULL if it could not be created
+ * @files:	the files, up to one without a name
+ * @nr:		the CPU or the event that they are for, or TRACE_REMOTE_ALL
+ *
+ * Return: 0, or -ENOMEM. The files that were created go with @dir.
+ */
+int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
+			      const struct trace_remote_file *files, int nr)
+{
+	struct dentry *dentry;
+
+	if (!dir)
+		return -ENOMEM;
+
+	for (; files->name; files++) {
+		dentry = tracefs_create_file(files->name, files->mode, dir, remote, files->fops);
+		if (!dentry)
+			return -ENOMEM;
+		d_inode(dentry)->i_cdev = (void *)(nr + 1L);
+	}
+
+	return 0;
+}

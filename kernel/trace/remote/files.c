@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The trace instance of a remote in tracefs
+ *
+ *	<name>/
+ *	    tracing_on  trace_clock  current_tracer  write_event
+ *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
+ *	    trace  trace_pipe  error_log
+ *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
+ *	    available_events  set_event
+ *	    events/{enable,header_page,header_event}
+ *	    events/<group>/{enable,filter}
+ *	    events/<group>/<event>/{enable,filter,id,format}
+ *	instances/<name> -> ../<name>
+ *	remotes/<name> -> ../<name>
+ *
+ * This file has the directory and the small files. Names, modes, formats and errors are those
+ * of the kernel's own instances.
+ */
+#include <linux/export.h>
+#include <linux/ring_buffer.h>
+#include <linux/trace.h>
+#include <linux/tracefs.h>
+#include <linux/uaccess.h>
+
+#include "remote.h"
+
+static ssize_t tracing_on_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	const char *buf = trace_remote_is_on(trace_remote_of(file)) ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, 2);
+}
+
+static ssize_t tracing_on_write(struct file *file, const char __user *ubuf, size_t cnt,
+				loff_t *ppos)
+{
+	unsigned long val;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	if (!ret)
+		ret = trace_remote_set_on(trace_remote_of(file), val);
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations tracing_on_fops = {
+	.open	= trace_remote_open,
+	.read	= tracing_on_read,
+	.write	= tracing_on_write,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+/* A size may not change while loaded, and so what is printed fits together. */
+static ssize_t read_size(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos,
+			 const char *size)
+{
+	char buf[64];
+	int len = scnprintf(buf, sizeof(buf), "%s (%s)\n", size,
+			    trace_remote_is_loaded(trace_remote_of(file)) ? "loaded" : "unloaded");
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static bool sizes_differ(struct trace_remote *remote)
+{
+	int cpu, first = cpumask_first(cpu_possible_mask);
+
+	for_each_possible_cpu(cpu) {
+		if (trace_remote_size(remote, cpu) != trace_remote_size(remote, first))
+			return true;
+	}
+
+	return false;
+}
+
+static ssize_t buffer_size_kb_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	struct trace_remote *remote = trace_remote_of(file);
+	int cpu = trace_remote_file_nr(file_inode(file));
+	char size[24] = "X";
+
+	if (cpu != RING_BUFFER_ALL_CPUS || !sizes_differ(remote)) {
+		if (cpu == RING_BUFFER_ALL_CPUS)
+			cpu = cpumask_first(cpu_possible_mask);
+		scnprintf(size, sizeof(size), "%lu", trace_remote_size(remote, cpu) >> 10);
+	}
+
+	return read_size(file, ubuf, cnt, ppos, size);
+}
+
+static ssize_t buffer_size_kb_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	unsigned long kb;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &kb);
+	if (ret)
+		return ret;
+	if (kb > ULONG_MAX >> 10)
+		return -EINVAL;
+
+	ret = trace_remote_set_size(trace_remote_of(file), trace_remote_file_nr(file_inode(file)),
+				    kb << 10);
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations buffer_size_kb_fops = {
+	.open	= trace_remote_open,
+	.read	= buffer_size_kb_read,
+	.write	= buffer_size_kb_write,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+static ssize_t buffer_total_size_kb_read(struct file *file, char __user *ubuf, size_t cnt,
+					 loff_t *ppos)
+{
+	struct trace_remote *remote = trace_remote_of(file);
+	unsigned long kb = 0;
+	char size[24];
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kb += trace_remote_size(remote, cpu) >> 10;
+
+	scnprintf(size, sizeof(size), "%lu", kb);
+	return read_size(file, ubuf, cnt, ppos, size);
+}
+
+static const struct file_operations buffer_total_size_kb_fops = {
+	.open	= trace_remote_open,
+	.read	= buffer_total_size_kb_read,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+/* For files that know one word: take it, with white space around. */
+static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, const char *word)
+{
+	char buf[16];
+
+	if (cnt >= sizeof(buf))
+		return -EINVAL;
+	if (copy_from_user(buf, ubuf, cnt))
+		return -EFAULT;
+
+	buf[cnt] = '\0';
+	if (strcmp(strstrip(buf), word))
+		return -EINVAL;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+static ssize_t trace_clock_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return simple_read_from_buffer(ubuf, cnt, ppos, "[boot]\n", 7);
+}
+
+static ssize_t trace_clock_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	return write_word(ubuf, cnt, ppos, "boot");
+}
+
+static const struct file_operations trace_clock_fops = {
+	.open	= trace_remote_open,
+	.read	= trace_clock_read,
+	.write	= trace_clock_write,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+/* Nothing but events is traced. */
+static ssize_t current_tracer_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	return simple_read_from_buffer(ubuf, cnt, ppos, "nop\n", 4);
+}
+
+static ssize_t current_tracer_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	return write_word(ubuf, cnt, ppos, "nop");
+}
+
+static const struct file_operations current_tracer_fops = {
+	.open	= trace_remote_open,
+	.read	= current_tracer_read,
+	.write	= current_tracer_write,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+/* The event comes from the CPU that this runs on. */
+static int write_event(struct trace_remote *remote, u64 value)
+{
+	int ret = trace_remote_get_writer(remote);
+
+	if (ret)
+		return ret;
+
+	ret = trace_remote_call(remote, write_event, value);
+	trace_remote_put_writer(remote);
+	return ret;
+}
+
+static ssize_t write_event_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	u64 value;
+	int ret;
+
+	ret = kstrtou64_from_user(ubuf, cnt, 0, &value);
+	if (!ret)
+		ret = write_event(trace_remote_of(file), value);
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations write_event_fops = {
+	.open	= trace_remote_open,
+	.write	= write_event_write,
+	.llseek	= default_llseek,
+	.release = trace_remote_release,
+};
+
+static const struct trace_remote_file remote_files[] = {
+	{ "tracing_on",		TRACE_MODE_WRITE,	&tracing_on_fops },
+	{ "trace_clock",	TRACE_MODE_WRITE,	&trace_clock_fops },
+	{ "current_tracer",	TRACE_MODE_WRITE,	&current_tracer_fops },
+	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
+	{ "buffer_total_size_kb", TRACE_MODE_READ,	&buffer_total_size_kb_fops },
+	{ "buffer_percent",	TRACE_MODE_WRITE,	&trace_remote_percent_fops },
+	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
+	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },
+	{ "error_log",		TRACE_MODE_WRITE,	&trace_remote_errors_fops },
+	{ }
+};
+
+/* If the remote can write an event for a test */
+static const struct trace_remote_file remote_test_files[] = {
+	{ "write_event",	0220,			&write_event_fops },
+	{ }
+};
+
+static const struct trace_remote_file remote_cpu_files[] = {
+	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
+	{ "stats",		TRACE_MODE_READ,	&trace_remote_stats_fops },
+	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
+	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },
+	{ "trace_pipe_raw",	TRACE_MODE_READ,	&trace_remote_raw_fops },
+	{ }
+};
+
+static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *dir)
+{
+	struct dentry *per_cpu = tracefs_create_dir("per_cpu", dir);
+	char name[16];
+	int cpu, ret;
+
+	if (!per_cpu)
+		return -ENOMEM;
+
+	for_each_possible_cpu(cpu) {
+		scnprintf(name, sizeof(name), "cpu%d", cpu);
+		ret = trace_remote_create_files(remote, tracefs_create_dir(name, per_cpu),
+						remote_cpu_files, cpu);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
+{
+	int ret;
+
+	ret = trace_remote_create_files(remote, dir, remote_files, TRACE_REMOTE_ALL);
+	if (!ret && remote->desc->ops->write_event)
+		ret = trace_remote_create_files(remote, dir, remote_test_files, TRACE_REMOTE_ALL);
+	if (!ret)
+		ret = remote_create_cpu_dirs(remote, dir);
+	if (!ret)
+		ret = trace_remote_create_event_files(remote, dir);
+	return ret;
+}
+
+/*
+ * The names by which trace-cmd, and programs that were written for other kernels, find the
+ * instance. One that can't be created is reported, and is no error.
+ */
+static void remote_create_links(struct trace_remote *remote)
+{
+	struct dentry *remotes = trace_remotes_dir();
+	const char *name = trace_remote_name(remote);
+
+	remote->remotes_link = remotes ?
+		tracefs_create_symlink(name, remotes, remote->target) : NULL;
+	if (!remote->remotes_link)
+		pr_warn("trace_remote: no remotes/%s in tracefs\n", name);
+	remote->link = trace_link_instance(name, remote->target);
+	if (IS_ERR(remote->link)) {
+		pr_warn("trace_remote: no instances/%s in tracefs\n", name);
+		remote->link = NULL;
+	}
+}
+
+/**
+ * trace_remote_create_dir - create the directory of a remote in tracefs
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep; when tracefs is there, that is from late_initcall() on.
+ * Return: 0; -ENOMEM, also when tracefs is locked down: then nothing is left of it.
+ */
+int trace_remote_create_dir(struct trace_remote *remote)
+{
+	struct dentry *dir = tracefs_create_dir(trace_remote_name(remote), NULL);
+	int ret;
+
+	ret = remote_fill_dir(remote, dir);
+	if (ret) {
+		tracefs_remove(dir);
+		return ret;
+	}
+
+	remote->dir = dir;
+	remote_create_links(remote);
+	if (!remote->desc->owner)
+		trace_remote_dump_register(remote);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(trace_remote_create_dir);
+
+/**
+ * trace_remote_remove_dir - undo trace_remote_create_dir(), if it was called
+ * @remote:	the remote, of which no file is open
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_remove_dir(struct trace_remote *remote)
+{
+	tracefs_remove(remote->link);
+	tracefs_remove(remote->remotes_link);
+	tracefs_remove(remote->dir);
+}

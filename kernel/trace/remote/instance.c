@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of a remote's buffer, and tracing on and off
+ *
+ * States of the instance, and what moves it
+ *
+ *	unloaded --+-- tracing_on = 1 -------------> loaded, on
+ *	           |                                  |    ^
+ *	           |            tracing_on = 0 |    | tracing_on = 1
+ *	           |                                  v    |
+ *	           +-- trace_pipe(_raw) opened ----> loaded, off
+ *	                                              |
+ *	unloaded <-- no file in use, nothing to read --+
+ *
+ * The rings exist from when they are first needed until tracing is off, no open file uses
+ * them, and nothing is left to read. trace_pipe and trace_pipe_raw load the rings. trace
+ * and stats use them if they are loaded, and show nothing otherwise.
+ *
+ * The remote can't wake a reader. While a reader waits and tracing is on, a work polls the
+ * rings. While the rings are loaded the remote is kept ready by its get().
+ *
+ * Locking
+ * -------
+ *
+ * trace_remote.lock	taken first
+ * the remote's own	inside of that, by get(), and outside of the next
+ * cpu_hotplug_lock	@buffer and @on change with it held for reading. The callbacks for
+ *			a CPU that comes or goes have it for writing, can't take the
+ *			locks above, and rely on it alone
+ * trace_remote_read_lock()	events are being consumed, or cleared
+ *
+ * A dump takes none of them: see dump.c.
+ */
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+
+#include "remote.h"
+
+/* What the kernel's buffers have, TRACE_BUF_SIZE_DEFAULT. */
+#define REMOTE_DEFAULT_SIZE	(1408UL << 10)
+
+#define REMOTE_POLL_PERIOD	msecs_to_jiffies(10)
+
+static bool remote_has_waiters(struct trace_remote *remote)
+{
+	return atomic_read(&remote->nr_waiters) ||
+	       ring_buffer_reader_has_waiters(remote->buffer->trace);
+}
+
+/**
+ * trace_remote_poll_start - poll the remote, as long as somebody waits
+ * @remote:	the remote
+ *
+ * The caller has a reader. It is on the wait queue by now, or between
+ * trace_remote_wait_begin() and trace_remote_wait_end(). With tracing off nothing is
+ * polled: turning it on calls this function again.
+ *
+ * Context: any.
+ */
+void trace_remote_poll_start(struct trace_remote *remote)
+{
+	smp_mb();						/* (V) */
+	if (trace_remote_is_on(remote))
+		schedule_delayed_work(&remote->poll, REMOTE_POLL_PERIOD);
+}
+
+/* The buffer stays while there are readers, and so while this runs. */
+static void remote_poll_work(struct work_struct *work)
+{
+	struct trace_remote *remote = container_of(to_delayed_work(work), struct trace_remote,
+						   poll);
+
+	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	if (remote_has_waiters(remote))
+		trace_remote_poll_start(remote);
+}
+
+/**
+ * trace_remote_instance_init - initialise what this file has of a remote
+ * @remote:	the remote
+ */
+void trace_remote_instance_init(struct trace_remote *remote)
+{
+	int cpu;
+
+	mutex_init(&remote->lock);
+	INIT_DELAYED_WORK(&remote->poll, remote_poll_work);
+	for_each_possible_cpu(cpu)
+		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
+}
+
+/**
+ * trace_remote_wait_begin - the caller is about to wait for events, with a reader
+ * @remote:	the remote
+ *
+ * Context: process context.
+ */
+void trace_remote_wait_begin(struct trace_remote *remote)
+{
+	atomic_inc(&remote->nr_waiters);
+	trace_remote_poll_start(remote);
+}
+
+/**
+ * trace_remote_wait_end - undo trace_remote_wait_begin()
+ * @remote:	the remote
+ *
+ * Context: process context.
+ */
+void trace_remote_wait_end(struct trace_remote *remote)
+{
+	atomic_dec(&remote->nr_waiters);
+}
+
+/**
+ * trace_remote_get_writer - keep the remote ready for calls
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep; without cpu_hotplug_lock.
+ * Return: 0, until trace_remote_put_writer(); else what the remote's get() returns, with a
+ * line in the log.
+ */
+int trace_remote_get_writer(struct trace_remote *remote)
+{
+	int ret = remote->desc->ops->get ? trace_remote_call(remote, get) : 0;
+
+	if (ret)
+		pr_warn("trace_remote: %s: not ready (%d)\n", trace_remote_name(remote), ret);
+	return ret;
+}
+
+/**
+ * trace_remote_put_writer - undo trace_remote_get_writer()
+ * @remote:	the remote
+ *
+ * Context: as trace_remote_get_writer().
+ */
+void trace_remote_put_writer(struct trace_remote *remote)
+{
+	if (remote->desc->ops->put)
+		trace_remote_call(remote, put);
+}
+
+/* No CPU comes up between the choice of those that get a ring and trace_remote_cpu_prepare(). */
+static int remote_load_rings(struct trace_remote *remote)
+{
+	struct trace_remote_buffer *buffer;
+
+	guard(cpus_read_lock)();
+
+	buffer = trace_remote_buffer_load(remote);
+	if (IS_ERR(buffer))
+		return PTR_ERR(buffer);
+
+	trace_remote_stats_clear(remote, RING_BUFFER_ALL_CPUS);
+	smp_store_release(&remote->buffer, buffer);		/* (H) */
+	return 0;
+}
+
+static int remote_load(struct trace_remote *remote)
+{
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	if (remote->buffer)
+		return 0;
+	if (trace_remote_has_ended(remote))
+		return -ENODEV;
+
+	ret = trace_remote_get_writer(remote);
+	if (ret)
+		return ret;
+
+	ret = remote_load_rings(remote);
+	if (ret)
+		trace_remote_put_writer(remote);
+	return ret;
+}
+
+/* Hide the rings from dumps and from CPUs that come up. NULL if they are in use. */
+static struct trace_remote_buffer *remote_hide_unused(struct trace_remote *remote)
+{
+	struct trace_remote_buffer *buffer = remote->buffer;
+
+	guard(cpus_read_lock)();
+
+	if (!buffer || remote->on || remote->nr_users || !ring_buffer_empty(buffer->trace))
+		return NULL;
+
+	/* The dumper takes no locks, so defer unloading until it is done. */
+	WRITE_ONCE(remote->buffer, NULL);
+	if (trace_remote_is_dumping()) {
+		smp_store_release(&remote->buffer, buffer);	/* (H) */
+		return NULL;
+	}
+
+	return buffer;
+}
+
+/* Free the rings, if they have no use any more. */
+static void remote_unload_unused(struct trace_remote *remote)
+{
+	struct trace_remote_buffer *buffer;
+
+	lockdep_assert_held(&remote->lock);
+
+	buffer = remote_hide_unused(remote);
+	if (!buffer)
+		return;
+
+	trace_remote_stats_keep(remote, buffer->trace);
+	trace_remote_buffer_unload(buffer);
+	trace_remote_put_writer(remote);
+}
+
+/**
+ * struct remote_cpu_call - a call to make on a CPU
+ * @fn:		makes it
+ * @remote:	of this remote
+ * @cpu:	the CPU
+ * @enable:	for remote_call_enable()
+ * @ret:	what it returned
+ */
+struct remote_cpu_call {
+	void			(*fn)(void *call);
+	struct trace_remote	*remote;
+	int			cpu;
+	bool			enable;
+	int			ret;
+};
+
+static void remote_call_enable(void *data)
+{
+	struct remote_cpu_call *call = data;
+
+	call->ret = trace_remote_call(call->remote, enable_cpu, call->cpu, call->enable);
+}
+
+static void remote_call_reset(void *data)
+{
+	struct remote_cpu_call *call = data;
+
+	call->ret = ring_buffer_reader_reset(call->remote->buffer->trace, call->cpu);
+}
+
+/* Make a call for a CPU: on it, or for it while it is offline. */
+static int remote_call_cpu(struct remote_cpu_call *call, int cpu)
+{
+	lockdep_assert_cpus_held();
+
+	if (!ring_buffer_reader_has_cpu(call->remote->buffer->trace, cpu))
+		return 0;
+
+	call->cpu = cpu;
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, call->fn, call, 1);
+	else
+		call->fn(call);
+	return call->ret;
+}
+
+/* Make a call for each CPU, or for one if @which is not RING_BUFFER_ALL_CPUS. */
+static int remote_call_cpus(struct remote_cpu_call *call, int which)
+{
+	int cpu, ret = 0;
+
+	if (which != RING_BUFFER_ALL_CPUS)
+		return remote_call_cpu(call, which);
+
+	for_each_possible_cpu(cpu)
+		ret = remote_call_cpu(call, cpu) ?: ret;
+	return ret;
+}
+
+/*
+ * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
+ * finds tracing off, and then no event, has read all of them.
+ */
+static int remote_enable_cpus(struct trace_remote *remote, bool enable)
+{
+	struct remote_cpu_call call = {
+		.fn	= remote_call_enable,
+		.remote	= remote,
+		.enable	= enable,
+	};
+	int ret;
+
+	guard(cpus_read_lock)();
+	if (enable)
+		WRITE_ONCE(remote->on, true);
+	ret = remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+	if (!enable)
+		smp_store_release(&remote->on, false);		/* (O) */
+	return ret;
+}
+
+static void remote_stop(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	if (!remote->on)
+		return;
+
+	/* The CPUs stop first, so that the calls that follow are not traced. */
+	WARN_ON_ONCE(remote_enable_cpus(remote, false));
+	trace_remote_events_stop(remote);
+	trace_remote_call(remote, stop);
+
+	/* Readers that have all there will be come to the end. */
+	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	ring_buffer_wake_waiters(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	remote_unload_unused(remote);
+}
+
+static int remote_start(struct trace_remote *remote)
+{
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	if (remote->on)
+		return 0;
+	if (trace_remote_has_ended(remote))
+		return -ENODEV;
+
+	ret = remote_load(remote);
+	if (ret)
+		return ret;
+
+	ret = trace_remote_call(remote, start);
+	if (ret)
+		goto err_unload;
+
+	ret = trace_remote_events_start(remote);
+	if (ret)
+		goto err_stop;
+
+	ret = remote_enable_cpus(remote, true);
+	if (ret)
+		remote_stop(remote);
+	else if (remote->nr_readers)
+		trace_remote_poll_start(remote);
+	return ret;
+
+err_stop:
+	trace_remote_call(remote, stop);
+err_unload:
+	remote_unload_unused(remote);
+	return ret;
+}
+
+/**
+ * trace_remote_set_on - turn tracing on or off
+ * @remote:	the remote
+ * @on:		which
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -ENODEV after trace_remote_end(); -ENOMEM; or what a function of the remote
+ * returns. After an error tracing is off.
+ */
+int trace_remote_set_on(struct trace_remote *remote, bool on)
+{
+	guard(mutex)(&remote->lock);
+
+	if (on)
+		return remote_start(remote);
+
+	remote_stop(remote);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(trace_remote_set_on);
+
+/**
+ * trace_remote_has_ended - was trace_remote_end() called?
+ * @remote:	the remote
+ *
+ * Context: any. trace_remote_end() waits for what is done with preemption off after this
+ * returned false.
+ * Return: whether it was.
+ */
+bool trace_remote_has_ended(const struct trace_remote *remote)
+{
+	return READ_ONCE(remote->ended);
+}
+EXPORT_SYMBOL_GPL(trace_remote_has_ended);
+
+/**
+ * trace_remote_end - turn tracing off for good, since the remote is about to go
+ * @remote:	the remote
+ *
+ * Files that are in use return errors from now on. The rings' memory stays where it is.
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_end(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+
+	remote_stop(remote);
+	WRITE_ONCE(remote->ended, true);
+	/* Wait for calls of the remote that are in flight. */
+	synchronize_rcu();
+	if (remote->buffer)
+		ring_buffer_wake_waiters(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+}
+EXPORT_SYMBOL_GPL(trace_remote_end);
+
+/**
+ * trace_remote_cpu_prepare - load a ring for a CPU that comes up for the first time
+ * @remote:	the remote
+ * @cpu:	the CPU
+ *
+ * Without a ring, the CPU comes up all the same, and is not traced.
+ *
+ * Context: process context, with cpu_hotplug_lock held for writing, on another CPU.
+ */
+void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu)
+{
+	int ret;
+
+	lockdep_assert_cpus_held();
+
+	if (!remote->buffer || remote->desc->own_hotplug || trace_remote_has_ended(remote))
+		return;
+
+	ret = trace_remote_buffer_add_cpu(remote->buffer, cpu);
+	if (ret)
+		pr_warn("trace_remote: %s: CPU%u is not traced (%d)\n",
+			trace_remote_name(remote), cpu, ret);
+}
+
+/**
+ * trace_remote_cpu_enable - turn a CPU's tracing on or off as it comes or goes
+ * @remote:	the remote
+ * @cpu:	this CPU
+ * @enable:	on, if tracing is; else off
+ *
+ * A remote with own_hotplug does so itself.
+ *
+ * Context: process context, with cpu_hotplug_lock held for writing.
+ */
+void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable)
+{
+	lockdep_assert_cpus_held();
+
+	if (remote->desc->own_hotplug || trace_remote_has_ended(remote))
+		return;
+	if (!remote->buffer || !ring_buffer_reader_has_cpu(remote->buffer->trace, cpu))
+		return;
+
+	WARN_ON_ONCE(trace_remote_call(remote, enable_cpu, cpu, enable && remote->on));
+}
+
+/**
+ * trace_remote_is_on - is tracing on?
+ * @remote:	the remote
+ *
+ * Once tracing is off, all events that were written can be read.
+ *
+ * Context: any.
+ * Return: whether it is, or is just being turned on or off.
+ */
+bool trace_remote_is_on(const struct trace_remote *remote)
+{
+	return smp_load_acquire(&remote->on);			/* (O) */
+}
+
+/**
+ * trace_remote_is_loaded - do the rings exist?
+ * @remote:	the remote
+ *
+ * Context: any.
+ * Return: whether they do.
+ */
+bool trace_remote_is_loaded(const struct trace_remote *remote)
+{
+	return READ_ONCE(remote->buffer);
+}
+
+/**
+ * trace_remote_size - how large the ring of a CPU is, or will be
+ * @remote:	the remote
+ * @cpu:	the CPU
+ *
+ * Context: any.
+ * Return: bytes of events there is room for, at the least.
+ */
+unsigned long trace_remote_size(struct trace_remote *remote, int cpu)
+{
+	return READ_ONCE(trace_remote_cpu(remote, cpu)->size);
+}
+
+/**
+ * trace_remote_set_size - set how large rings will be
+ * @remote:	the remote
+ * @cpu:	a CPU, or RING_BUFFER_ALL_CPUS
+ * @size:	bytes of events
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL for 0 and for more than trace_remote_buffer_max_size(); -EBUSY while
+ * the rings are loaded.
+ */
+int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size)
+{
+	if (!size || size > trace_remote_buffer_max_size(remote))
+		return -EINVAL;
+
+	guard(mutex)(&remote->lock);
+	if (remote->buffer)
+		return -EBUSY;
+
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
+		return 0;
+	}
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(trace_remote_set_size);
+
+/**
+ * trace_remote_peek - the rings, for a dump that can't take a lock
+ * @remote:	the remote
+ *
+ * Context: any; trace_remote_is_dumping() by now, and so they stay.
+ * Return: the buffer; NULL when there is none.
+ */
+struct trace_buffer *trace_remote_peek(const struct trace_remote *remote)
+{
+	struct trace_remote_buffer *buffer = smp_load_acquire(&remote->buffer);	/* (H) */
+
+	return buffer ? buffer->trace : NULL;
+}
+
+/**
+ * trace_remote_get_buffer - keep the rings, if they are loaded
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ * Return: the buffer, until trace_remote_put_buffer(); NULL when there is none.
+ */
+struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+
+	if (!remote->buffer)
+		return NULL;
+
+	remote->nr_users++;
+	return remote->buffer->trace;
+}
+
+/**
+ * trace_remote_put_buffer - undo trace_remote_get_buffer(), when that returned a buffer
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_put_buffer(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+
+	remote->nr_users--;
+	remote_unload_unused(remote);
+}
+
+/**
+ * trace_remote_get_reader - load the rings if need be, and keep them for a reader
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ * Return: the buffer, until trace_remote_put_reader(); or an ERR_PTR(), as
+ * trace_remote_buffer_load() and the remote's get() return them.
+ */
+struct trace_buffer *trace_remote_get_reader(struct trace_remote *remote)
+{
+	int ret;
+
+	guard(mutex)(&remote->lock);
+
+	ret = remote_load(remote);
+	if (ret)
+		return ERR_PTR(ret);
+
+	remote->nr_users++;
+	remote->nr_readers++;
+	return remote->buffer->trace;
+}
+
+/**
+ * trace_remote_put_reader - undo trace_remote_get_reader()
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_put_reader(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+
+	if (!--remote->nr_readers)
+		cancel_delayed_work_sync(&remote->poll);
+	remote->nr_users--;
+	remote_unload_unused(remote);
+}
+
+static int remote_reset_cpus(struct trace_remote *remote, int cpu)
+{
+	struct remote_cpu_call call = { .fn = remote_call_reset, .remote = remote };
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	trace_remote_read_lock(remote, cpu);
+	ret = remote_call_cpus(&call, cpu);
+	trace_remote_read_unlock(remote, cpu);
+
+	return ret;
+}
+
+/**
+ * trace_remote_clear - clear events, also while the remote writes them
+ * @remote:	the remote
+ * @cpu:	those of a CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or what the remote's reset() returned.
+ */
+int trace_remote_clear(struct trace_remote *remote, int cpu)
+{
+	int ret = 0;
+
+	guard(mutex)(&remote->lock);
+
+	if (remote->buffer)
+		ret = remote_reset_cpus(remote, cpu);
+	else
+		trace_remote_stats_clear(remote, cpu);
+	remote_unload_unused(remote);
+	return ret;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Remotes: registration, and CPUs that come and go
+ *
+ * trace_remotes_lock covers the list of remotes. A file that is being opened takes its remote
+ * from the list, and keeps the remote's module from then on: a remote that is no longer in
+ * the list has no open file, and none will be opened.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/tracefs.h>
+
+#include "remote.h"
+
+static DEFINE_MUTEX(trace_remotes_lock);	/* covers the list, and the directory */
+static LIST_HEAD(trace_remotes);
+static struct dentry *trace_remotes_dentry;
+
+/* States of CPU hotplug, for all remotes; an errno if there is none. */
+static int trace_remote_hotplug_prepare;
+static int trace_remote_hotplug_online;
+
+/**
+ * trace_remotes_dir - the directory remotes/ of tracefs
+ *
+ * Context: process context, may sleep.
+ * Return: the directory; NULL if it can't be created.
+ */
+struct dentry *trace_remotes_dir(void)
+{
+	guard(mutex)(&trace_remotes_lock);
+
+	if (!trace_remotes_dentry)
+		trace_remotes_dentry = tracefs_create_dir("remotes", NULL);
+	return trace_remotes_dentry;
+}
+
+/**
+ * trace_remote_get - keep a remote
+ * @remote:	the remote, if it is registered
+ *
+ * Context: process context, may sleep.
+ * Return: true, until trace_remote_put(); false if it is not registered any more.
+ */
+bool trace_remote_get(struct trace_remote *remote)
+{
+	struct trace_remote *registered;
+
+	guard(mutex)(&trace_remotes_lock);
+
+	list_for_each_entry(registered, &trace_remotes, list) {
+		if (registered == remote)
+			return try_module_get(remote->desc->owner);
+	}
+
+	return false;
+}
+
+/**
+ * trace_remote_put - undo trace_remote_get(), when that returned true
+ * @remote:	the remote
+ *
+ * Context: any.
+ */
+void trace_remote_put(struct trace_remote *remote)
+{
+	module_put(remote->desc->owner);
+}
+
+/* A CPU that can't be traced is a CPU all the same: none of these fails. */
+static int trace_remote_cpu_coming(unsigned int cpu, struct hlist_node *node)
+{
+	trace_remote_cpu_prepare(hlist_entry(node, struct trace_remote, hotplug_prepare), cpu);
+	return 0;
+}
+
+static int trace_remote_cpu_online(unsigned int cpu, struct hlist_node *node)
+{
+	trace_remote_cpu_enable(hlist_entry(node, struct trace_remote, hotplug_online), cpu, true);
+	return 0;
+}
+
+static int trace_remote_cpu_offline(unsigned int cpu, struct hlist_node *node)
+{
+	trace_remote_cpu_enable(hlist_entry(node, struct trace_remote, hotplug_online), cpu,
+				false);
+	return 0;
+}
+
+static int trace_remote_add_hotplug(struct trace_remote *remote)
+{
+	int ret;
+
+	if (trace_remote_hotplug_prepare < 0)
+		return trace_remote_hotplug_prepare;
+	if (trace_remote_hotplug_online < 0)
+		return trace_remote_hotplug_online;
+
+	ret = cpuhp_state_add_instance_nocalls(trace_remote_hotplug_prepare,
+					       &remote->hotplug_prepare);
+	if (ret)
+		return ret;
+
+	ret = cpuhp_state_add_instance_nocalls(trace_remote_hotplug_online,
+					       &remote->hotplug_online);
+	if (ret)
+		cpuhp_state_remove_instance_nocalls(trace_remote_hotplug_prepare,
+						    &remote->hotplug_prepare);
+	return ret;
+}
+
+static void trace_remote_remove_hotplug(struct trace_remote *remote)
+{
+	cpuhp_state_remove_instance_nocalls(trace_remote_hotplug_online, &remote->hotplug_online);
+	cpuhp_state_remove_instance_nocalls(trace_remote_hotplug_prepare,
+					    &remote->hotplug_prepare);
+}
+
+static void trace_remote_free(struct trace_remote *remote)
+{
+	free_percpu(remote->cpus);
+	kfree(remote->target);
+	kfree(remote);
+}
+
+static struct trace_remote *trace_remote_alloc(const struct trace_remote_desc *desc, void *priv)
+{
+	struct trace_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
+
+	if (!remote)
+		return NULL;
+
+	remote->desc = desc;
+	remote->priv = priv;
+	remote->cpus = alloc_percpu(struct trace_remote_cpu);
+	remote->target = kasprintf(GFP_KERNEL, "../%s", desc->name);
+	if (!remote->cpus || !remote->target) {
+		trace_remote_free(remote);
+		return NULL;
+	}
+
+	mutex_init(&remote->stats_lock);
+	mutex_init(&remote->filter_lock);
+	mutex_init(&remote->errors_lock);
+	INIT_LIST_HEAD(&remote->errors);
+	trace_remote_instance_init(remote);
+	trace_remote_read_init(remote);
+	return remote;
+}
+
+/**
+ * trace_remote_register - register a remote
+ * @desc:	the remote, which must stay as it is
+ * @priv:	for its functions
+ *
+ * Its events are known to the kernel from now on, and it can be traced. It has no directory
+ * before trace_remote_create_dir().
+ *
+ * Context: process context, may sleep; from fs_initcall() on.
+ * Return: the remote, until trace_remote_unregister(); or an ERR_PTR(): of -ENOMEM; of what
+ * trace_add_remote_event() returns; or of -ENOSPC if there are no states of CPU hotplug.
+ */
+struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc, void *priv)
+{
+	struct trace_remote *remote = trace_remote_alloc(desc, priv);
+	int ret;
+
+	if (!remote)
+		return ERR_PTR(-ENOMEM);
+
+	ret = trace_remote_events_register(remote);
+	if (ret)
+		goto err_free;
+
+	ret = trace_remote_add_hotplug(remote);
+	if (ret)
+		goto err_events;
+
+	guard(mutex)(&trace_remotes_lock);
+	list_add_tail(&remote->list, &trace_remotes);
+	return remote;
+
+err_events:
+	trace_remote_events_unregister(remote);
+err_free:
+	trace_remote_free(remote);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_GPL(trace_remote_register);
+
+/**
+ * trace_remote_unregister - undo trace_remote_register()
+ * @remote:	the remote. Its module is being removed, or it has no directory
+ *
+ * Tracing is turned off, and the buffer is freed.
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_unregister(struct trace_remote *remote)
+{
+	scoped_guard(mutex, &trace_remotes_lock)
+		list_del(&remote->list);
+
+	trace_remote_dump_unregister(remote);
+	trace_remote_remove_dir(remote);
+	trace_remote_set_on(remote, false);
+	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
+	trace_remote_remove_hotplug(remote);
+	trace_remote_events_unregister(remote);
+	trace_remote_free_filters(remote);
+	trace_remote_clear_errors(remote);
+	trace_remote_free(remote);
+}
+EXPORT_SYMBOL_GPL(trace_remote_unregister);
+
+static int __init trace_remote_init(void)
+{
+	trace_remote_hotplug_prepare =
+		cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/remote:prepare",
+					trace_remote_cpu_coming, NULL);
+	trace_remote_hotplug_online =
+		cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "trace/remote:online",
+					trace_remote_cpu_online, trace_remote_cpu_offline);
+	return 0;
+}
+core_initcall(trace_remote_init);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of a remote's trace instance share.
+ *
+ * A file includes those below it in this list, and none above:
+ *
+ *	remote.c	registration; CPUs that come and go
+ *	files.c		the directory, and the small files
+ *	event_files.c	events/, set_event, available_events
+ *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
+ *	read.c		what consuming readers share
+ *	dump.c		the last events on the console
+ *	instance.c	the life of the buffer; tracing on and off
+ *	buffer.c	the rings of all CPUs
+ *	filter.c	filters
+ *	events.c	which events are enabled
+ *	print.c		an event as text
+ *	errors.c	error_log
+ *	file.c		opening and closing a file
+ */
+#ifndef __TRACE_REMOTE_H__
+#define __TRACE_REMOTE_H__
+
+#include <linux/cpumask.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/rwsem.h>
+#include <linux/time64.h>
+#include <linux/trace.h>
+#include <linux/trace_events.h>
+#include <linux/trace_remote.h>
+#include <linux/trace_remote_filter.h>
+#include <linux/workqueue.h>
+
+#include "../trace.h"
+
+struct dentry;
+struct trace_remote_dumper;
+
+/**
+ * struct trace_remote_buffer - the rings of all CPUs, and their reader
+ * @remote:	whose rings
+ * @writer:	the remote, as the ring buffer knows it
+ * @cpus:	the CPUs that have a ring
+ * @trace:	what is read
+ */
+struct trace_remote_buffer {
+	struct trace_remote		*remote;
+	struct ring_buffer_writer	writer;
+	struct cpumask			cpus;
+	struct trace_buffer		*trace;
+};
+
+/**
+ * struct trace_remote_dump - a CPU's part in a dump
+ * @dump:	its events
+ * @has_event:	there is one to be printed
+ * @printed:	time of the last event that was printed, ns, by whatever dump
+ */
+struct trace_remote_dump {
+	struct ring_buffer_reader_dump	dump;
+	bool				has_event;
+	u64				printed;
+};
+
+/**
+ * struct trace_remote_cpu - what an instance has for each CPU
+ * @size:	bytes of events the ring has, or will have, room for. Changes with
+ *		trace_remote.lock held, while unloaded
+ * @read_mutex:	see read.c
+ * @last_stats:	the counters when the ring was unloaded last; under
+ *		trace_remote.stats_lock
+ * @dump:	see dump.c
+ */
+struct trace_remote_cpu {
+	unsigned long			size;
+	struct mutex			read_mutex;	/* covers the next event to consume */
+	struct ring_buffer_reader_stats	last_stats;
+#ifdef CONFIG_TRACE_REMOTE_DUMP
+	struct trace_remote_dump	dump;
+#endif
+};
+
+/**
+ * struct trace_remote - a remote, and its trace instance
+ * @list:	in trace_remotes, see remote.c
+ * @desc:	what the remote said of itself
+ * @priv:	for its functions
+ * @dir:	the directory; NULL before there is one
+ * @target:	what the links to it lead to
+ * @link:	that in instances/
+ * @remotes_link: that in remotes/
+ * @cpus:	for each CPU
+ * @hotplug_prepare: for CPUs that come up
+ * @hotplug_online: for CPUs that are up, or go down
+ *
+ * @lock:	covers what follows, up to @poll; see instance.c
+ * @buffer:	the rings; NULL while not loaded. Also read without the lock
+ * @nr_users:	open files that use the rings
+ * @nr_readers:	those of them that can wait for events
+ * @nr_waiters:	calls that wait for events, without poll(); not under the lock
+ * @on:		tracing is on; also read without the lock
+ * @ended:	the remote is gone for good; likewise
+ * @poll:	polls the remote while somebody waits and tracing is on; queued by readers
+ *
+ * @read_sem:	see read.c
+ * @percent:	buffer_percent
+ * @stats_lock:	covers the counters that are kept
+ * @events_lock: covers trace_remote_event.enabled, @events_bitmap and @events_on, and
+ *		that the remote agrees
+ * @events_bitmap: for trace_remote_ops.set_events()
+ * @events_on:	the remote writes the events that are enabled
+ * @filter_lock: covers the filters' texts, and that the remote agrees
+ * @filter_all:	the last expression that was written for all events
+ * @errors_lock: covers @errors and @nr_errors
+ * @errors:	error_log
+ * @nr_errors:	how many these are
+ * @dumper:	for ftrace_dump_on_oops=; NULL if the remote is in a module
+ */
+struct trace_remote {
+	struct list_head			list;
+	const struct trace_remote_desc		*desc;
+	void					*priv;
+	struct dentry				*dir;
+	char					*target;
+	struct dentry				*link;
+	struct dentry				*remotes_link;
+	struct trace_remote_cpu __percpu	*cpus;
+	struct hlist_node			hotplug_prepare;
+	struct hlist_node			hotplug_online;
+
+	struct mutex				lock;	/* covers the buffer's life */
+	struct trace_remote_buffer		*buffer;
+	unsigned int				nr_users;
+	unsigned int				nr_readers;
+	atomic_t				nr_waiters;
+	bool					on;
+	bool					ended;
+	struct delayed_work			poll;
+
+	struct rw_semaphore			read_sem;
+	unsigned int				percent;
+	struct mutex				stats_lock;	/* covers last_stats */
+	struct mutex				events_lock;	/* covers enabled events */
+	unsigned long				*events_bitmap;
+	bool					events_on;
+	struct mutex				filter_lock;	/* covers filters */
+	char					*filter_all;
+	struct mutex				errors_lock;	/* covers error_log */
+	struct list_head			errors;
+	unsigned int				nr_errors;
+#ifdef CONFIG_TRACE_REMOTE_DUMP
+	struct trace_remote_dumper		*dumper;
+#endif
+};
+
+/* Call one of a remote's functions. */
+#define trace_remote_call(remote, fn, ...)	\
+	((remote)->desc->ops->fn((remote)->priv, ##__VA_ARGS__))
+
+static inline const char *trace_remote_name(const struct trace_remote *remote)
+{
+	return remote->desc->name;
+}
+
+/* The group of the remote's events */
+static inline const char *trace_remote_group(const struct trace_remote *remote)
+{
+	return remote->desc->events[0].call.class->system;
+}
+
+static inline struct trace_remote_cpu *trace_remote_cpu(struct trace_remote *remote, int cpu)
+{
+	return per_cpu_ptr(remote->cpus, cpu);
+}
+
+/* To whole microseconds, as the host rounds them in text. */
+static inline u64 trace_remote_us(u64 ns)
+{
+	return div_u64(ns + NSEC_PER_USEC / 2, NSEC_PER_USEC);
+}
+
+/* Has the file of @file_cpu, or of all CPUs, the events of @cpu? */
+static inline bool trace_remote_file_has_cpu(int file_cpu, int cpu)
+{
+	return file_cpu == RING_BUFFER_ALL_CPUS || file_cpu == cpu;
+}
+
+/* remote.c: the remotes */
+struct dentry *trace_remotes_dir(void);
+bool trace_remote_get(struct trace_remote *remote);
+void trace_remote_put(struct trace_remote *remote);
+
+/* instance.c: the life of the buffer */
+void trace_remote_instance_init(struct trace_remote *remote);
+int trace_remote_get_writer(struct trace_remote *remote);
+void trace_remote_put_writer(struct trace_remote *remote);
+bool trace_remote_is_on(const struct trace_remote *remote);
+bool trace_remote_is_loaded(const struct trace_remote *remote);
+unsigned long trace_remote_size(struct trace_remote *remote, int cpu);
+int trace_remote_clear(struct trace_remote *remote, int cpu);
+struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote);
+void trace_remote_put_buffer(struct trace_remote *remote);
+struct trace_buffer *trace_remote_get_reader(struct trace_remote *remote);
+void trace_remote_put_reader(struct trace_remote *remote);
+struct trace_buffer *trace_remote_peek(const struct trace_remote *remote);
+void trace_remote_wait_begin(struct trace_remote *remote);
+void trace_remote_wait_end(struct trace_remote *remote);
+void trace_remote_poll_start(struct trace_remote *remote);
+void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu);
+void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable);
+
+/* buffer.c: the rings of all CPUs */
+unsigned long trace_remote_buffer_max_size(const struct trace_remote *remote);
+struct trace_remote_buffer *trace_remote_buffer_load(struct trace_remote *remote);
+void trace_remote_buffer_unload(struct trace_remote_buffer *buffer);
+int trace_remote_buffer_add_cpu(struct trace_remote_buffer *buffer, int cpu);
+
+/* file.c: opening and closing a file */
+#define TRACE_REMOTE_ALL	(-1)	/* of a file's CPU, or event: all of them */
+static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
+
+struct trace_remote *trace_remote_of(const struct file *file);
+int trace_remote_file_nr(const struct inode *inode);
+int trace_remote_open(struct inode *inode, struct file *file);
+int trace_remote_release(struct inode *inode, struct file *file);
+int trace_remote_single_open(struct inode *inode, struct file *file,
+			     int (*show)(struct seq_file *m, void *v));
+int trace_remote_single_release(struct inode *inode, struct file *file);
+loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence);
+
+/**
+ * struct trace_remote_file - a file of an instance
+ * @name:	its name; NULL ends an array
+ * @mode:	its mode
+ * @fops:	what it does
+ */
+struct trace_remote_file {
+	const char			*name;
+	umode_t				mode;
+	const struct file_operations	*fops;
+};
+
+int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
+			      const struct trace_remote_file *files, int nr);
+
+/* files.c: the directory */
+void trace_remote_remove_dir(struct trace_remote *remote);
+
+/* event_files.c: events/, set_event, available_events */
+int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
+
+/* read.c: what those who consume events share */
+extern const struct file_operations trace_remote_percent_fops;
+
+void trace_remote_read_init(struct trace_remote *remote);
+void trace_remote_read_lock(struct trace_remote *remote, int cpu);
+void trace_remote_read_unlock(struct trace_remote *remote, int cpu);
+void trace_remote_assert_read_locked(struct trace_remote *remote, int cpu);
+bool trace_remote_is_empty(struct trace_buffer *buffer, int cpu);
+unsigned int trace_remote_get_percent(const struct trace_remote *remote);
+void trace_remote_pause(struct trace_buffer *buffer, int cpu);
+int trace_remote_wait(struct trace_remote *remote, struct trace_buffer *buffer, int cpu, int full,
+		      ring_buffer_cond_fn cond, void *data);
+__poll_t trace_remote_poll(struct trace_buffer *buffer, int cpu, struct file *file,
+			   poll_table *pt);
+
+/* errors.c: error_log */
+extern const struct file_operations trace_remote_errors_fops;
+
+void trace_remote_log_error(struct trace_remote *remote, const char *str,
+			    const struct trace_filter_error *why);
+void trace_remote_clear_errors(struct trace_remote *remote);
+
+/* dump.c: the last events, on the console */
+#ifdef CONFIG_TRACE_REMOTE_DUMP
+bool trace_remote_is_dumping(void);
+void trace_remote_dump_register(struct trace_remote *remote);
+void trace_remote_dump_unregister(struct trace_remote *remote);
+#else
+static inline bool trace_remote_is_dumping(void)
+{
+	return false;
+}
+
+static inline void trace_remote_dump_register(struct trace_remote *remote)
+{
+}
+
+static inline void trace_remote_dump_unregister(struct trace_remote *remote)
+{
+}
+#endif
+
+/* pipe.c, raw.c, show.c, stats.c */
+extern const struct file_operations trace_remote_pipe_fops;
+extern const struct file_operations trace_remote_raw_fops;
+extern const struct file_operations trace_remote_show_fops;
+extern const struct file_operations trace_remote_stats_fops;
+
+void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer);
+void trace_remote_stats_clear(struct trace_remote *remote, int which);
+
+/* events.c: which events are enabled */
+int trace_remote_events_register(struct trace_remote *remote);
+void trace_remote_events_unregister(struct trace_remote *remote);
+int trace_remote_events_start(struct trace_remote *remote);
+void trace_remote_events_stop(struct trace_remote *remote);
+struct trace_remote_event *trace_remote_event(const struct trace_remote *remote, unsigned int nr);
+struct trace_remote_event *trace_remote_find_event(const struct trace_remote *remote, int id);
+void trace_remote_mark_event(struct trace_remote *remote, int nr, bool enable);
+int trace_remote_apply_events(struct trace_remote *remote);
+int trace_remote_enable_event(struct trace_remote *remote, int nr, bool enable);
+bool trace_remote_event_is_enabled(struct trace_remote *remote,
+				   const struct trace_remote_event *event);
+
+/* print.c: an event as text */
+enum print_line_t trace_remote_print_event(struct trace_remote *remote,
+					   struct trace_iterator *iter);
+
+/* filter.c: filters */
+int trace_remote_set_filter(struct trace_remote *remote, int nr, const char *str);
+char *trace_remote_get_filter(struct trace_remote *remote, int nr);
+void trace_remote_free_filters(struct trace_remote *remote);
+
+#endif /* __TRACE_REMOTE_H__ */
