@@ -195,12 +195,17 @@ write_slowly() {
 	echo 0 >"$HYP/tracing_on"
 }
 
+# On a slow machine a page may have one more of these times, and no room then: another try.
 lost_counted() {
-	reset_numbers 4
-	write_slowly
-	raw "$1" "$HYP/$RAW" "$2" >pipe
-	raw read "$HYP/$RAW" "$RAW_BYTES" >>pipe
-	inexact pipe $((10 * SLOWLY)) 1 "$LAST"
+	for _ in 1 2 3 4 5; do
+		reset_numbers 4
+		write_slowly
+		raw "$1" "$HYP/$RAW" "$2" >pipe
+		raw read "$HYP/$RAW" "$RAW_BYTES" >>pipe
+		inexact pipe $((10 * SLOWLY)) 1 "$LAST" >wrong
+		grep -q '^uncounted' wrong || break
+	done
+	cat wrong
 }
 
 test_lost() {
