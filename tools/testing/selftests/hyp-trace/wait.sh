@@ -226,7 +226,8 @@ nothing() {
 	fileop poll - "$1" 0<>fifo
 }
 
-# Half a second would be some 50 times. The work may have been queued before.
+# Half a second is some 50 times, and fewer on a machine that others use. The work may have
+# been queued once before.
 test_polled() {
 	reset_numbers 8
 	cat "$PIPE" >/dev/null &
@@ -238,7 +239,7 @@ test_polled() {
 			"$(polls fileop $way "$PIPE_LAST" 500)" -le 1
 	done
 	echo 1 >"$HYP/tracing_on"
-	holds "tracing on, a read waits: polled" "$(polls nothing 500)" -ge 10
+	holds "tracing on, a read waits: polled" "$(polls nothing 500)" -ge 3
 	echo 0 >"$HYP/tracing_on"
 	nothing 50 >/dev/null
 	holds "tracing off again: not polled" "$(polls nothing 500)" -le 1
@@ -251,7 +252,7 @@ test_polled() {
 	holds "tracing on, no waiter: not polled" "$(polls nothing 500)" -le 1
 	for way in poll select epoll; do
 		holds "tracing on, $way waits: polled" \
-			"$(polls fileop $way "$PIPE_LAST" 500)" -ge 10
+			"$(polls fileop $way "$PIPE_LAST" 500)" -ge 3
 	done
 	nothing 50 >/dev/null
 	holds "no waiter any more: not polled" "$(polls nothing 500)" -le 1

@@ -205,8 +205,10 @@ void filter_test_as_host(struct kunit *test)
 		if (!filter_test_begin(test, t, event))
 			continue;
 
-		for (i = 0; i < FILTER_TEST_ROUNDS; i++, rounds++)
+		for (i = 0; i < FILTER_TEST_ROUNDS; i++, rounds++) {
 			passed += filter_test_round(test, t);
+			cond_resched();
+		}
 	}
 
 	/* Neither of the two says the same of all. */
