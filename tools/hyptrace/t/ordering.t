@@ -30,7 +30,7 @@ table() {
 
 sources() {
 	new_files | grep -E '^(arch/arm64/kvm|include/linux|kernel/trace)/.*\.[ch]$' |
-		grep -v '_test' | sed "s,^,$ROOT/,"
+		grep -v '_test\|/tests/' | sed "s,^,$ROOT/,"
 }
 
 # The same `site' lines, of the code.
