@@ -202,16 +202,16 @@ void trace_remote_dump_panic(struct trace_remote *remote)
  * trace_remote_dump_register - let ftrace_dump_on_oops= accept the name of a remote
  * @remote:	the remote, which is built in
  *
+ * Without memory the name is not accepted.
+ *
  * Context: process context, may sleep; while booting.
  */
 void trace_remote_dump_register(struct trace_remote *remote)
 {
 	struct trace_remote_dumper *this = kzalloc(sizeof(*this), GFP_KERNEL);
 
-	if (!this) {
-		pr_warn("trace_remote: %s: no dump on oops\n", trace_remote_name(remote));
+	if (!this)
 		return;
-	}
 
 	this->dumper.name = trace_remote_name(remote);
 	this->dumper.dump = trace_remote_dump_oops;
