@@ -141,7 +141,7 @@ no_memory() {
 		echo 262144 >per_cpu/cpu1/buffer_size_kb
 		load
 		comes_up 1
-		dmesg | grep 'hyp_trace: CPU1 is not traced (-12)'
+		dmesg | grep 'trace_remote: hypervisor: CPU1 is not traced (-12)'
 		taskset 2 sh -c 'echo 4 >write_event'
 		traces 0 7
 		[ "$(fileop read per_cpu/cpu1/trace_pipe_raw)" = ENODEV ]

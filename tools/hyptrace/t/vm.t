@@ -129,7 +129,7 @@ ok "a panic fails, and the console is there" panics
 ok "a warning fails, whatever the script says" splat "WARNING: CPU: 0 PID: 1 at"
 ok "so does an error of KASAN" splat "BUG: KASAN: use-after-free"
 ok "a race of ours fails" kcsan 125 rb_reader_update
-ok "and one in a static function that was made another" kcsan 125 hyp_trace_open.constprop.0
+ok "and one in a static function that was made another" kcsan 125 trace_remote_open.constprop.0
 ok "and one in a function that ours calls" kcsan 125 rb_move_tail hyp_trace_get
 ok "a race of the kernel's own does not, nor one in an interrupt of ours" kcsan 0 rb_move_tail
 ok "and a hypervisor's panic" splat "nVHE hyp panic at:"
