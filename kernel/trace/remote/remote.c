@@ -180,8 +180,9 @@ struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc,
 	if (ret)
 		goto err_events;
 
-	guard(mutex)(&trace_remotes_lock);
+	mutex_lock(&trace_remotes_lock);
 	list_add_tail(&remote->list, &trace_remotes);
+	mutex_unlock(&trace_remotes_lock);
 	return remote;
 
 err_events:
