@@ -105,10 +105,10 @@ c_files() {
 # has no object of its own.
 objects() {
 	included=$(c_files | sed "s,^,$1/," | xargs sed -n 's,^#include "\(.*/\)\?\(.*\.c\)"$,\2,p')
-	echo arch/arm64/kvm/hyp/nvhe/
+	echo arch/arm64/kvm/
 	for file in $(c_files); do
 		case $file in
-		arch/arm64/kvm/hyp/nvhe/*) continue ;;
+		arch/arm64/kvm/*) continue ;;
 		esac
 		base=${file##*/}
 		! echo "$included" | grep -qxF "$base" ||
