@@ -237,8 +237,8 @@
  *   with
  *	instance.c:trace_remote_poll_start
  *
- *	A reader becomes a waiter, then loads whether tracing is on. Whoever turns tracing
- *	on stores that, then looks for waiters. Both have smp_mb() between, in this
+ *	A reader becomes a waiter, then loads whether tracing is on. A task that turns
+ *	tracing on stores that, then looks for waiters. Both have smp_mb() between, in this
  *	function. So at least one of them starts polling.
  *
  * (W) wake: W-wake

@@ -67,6 +67,29 @@ int trace_remote_release(struct inode *inode, struct file *file)
 }
 
 /**
+ * trace_remote_open_with - open a file that has more to set up
+ * @inode:	its inode
+ * @file:	the file
+ * @start:	sets it up; returns 0 or an errno
+ *
+ * Return: 0, until trace_remote_release(); what trace_remote_open() returns; or what @start
+ * returned.
+ */
+int trace_remote_open_with(struct inode *inode, struct file *file,
+			   int (*start)(struct inode *inode, struct file *file))
+{
+	int ret = trace_remote_open(inode, file);
+
+	if (ret)
+		return ret;
+
+	ret = start(inode, file);
+	if (ret)
+		trace_remote_release(inode, file);
+	return ret;
+}
+
+/**
  * trace_remote_single_open - open a file that one function shows
  * @inode:	its inode
  * @file:	the file

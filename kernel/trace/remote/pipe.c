@@ -357,16 +357,7 @@ static int remote_pipe_start(struct inode *inode, struct file *file)
 
 static int remote_pipe_open(struct inode *inode, struct file *file)
 {
-	int ret;
-
-	ret = trace_remote_open(inode, file);
-	if (ret)
-		return ret;
-
-	ret = remote_pipe_start(inode, file);
-	if (ret)
-		trace_remote_release(inode, file);
-	return ret;
+	return trace_remote_open_with(inode, file, remote_pipe_start);
 }
 
 static int remote_pipe_release(struct inode *inode, struct file *file)

@@ -417,16 +417,7 @@ static int remote_raw_start(struct inode *inode, struct file *file)
 
 static int remote_raw_open(struct inode *inode, struct file *file)
 {
-	int ret;
-
-	ret = trace_remote_open(inode, file);
-	if (ret)
-		return ret;
-
-	ret = remote_raw_start(inode, file);
-	if (ret)
-		trace_remote_release(inode, file);
-	return ret;
+	return trace_remote_open_with(inode, file, remote_raw_start);
 }
 
 static int remote_raw_flush(struct file *file, fl_owner_t id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What trace_pipe and trace_pipe_raw share: who reads, and how a reader waits
+ * What trace_pipe and trace_pipe_raw share: which reader reads next, and how it waits
  *
  * Both consume events. The next event of a CPU must not change from when a reader finds
  * it until the reader consumes it. A reader of one CPU's events locks that CPU. A reader

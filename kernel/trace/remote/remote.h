@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of a remote's trace instance share.
- *
- * A file includes those below it in this list, and none above:
+ * What the files of a remote's trace instance share. These are:
  *
  *	remote.c	registration; CPUs that come and go
  *	files.c		the directory, and the small files
@@ -227,6 +225,8 @@ static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
 struct trace_remote *trace_remote_of(const struct file *file);
 int trace_remote_file_nr(const struct inode *inode);
 int trace_remote_open(struct inode *inode, struct file *file);
+int trace_remote_open_with(struct inode *inode, struct file *file,
+			   int (*start)(struct inode *inode, struct file *file));
 int trace_remote_release(struct inode *inode, struct file *file);
 int trace_remote_single_open(struct inode *inode, struct file *file,
 			     int (*show)(struct seq_file *m, void *v));

@@ -397,7 +397,7 @@ static const struct tap_test tests[] = {
 	{ "an event that is not committed never was", test_abandoned },
 	{ "nor does it leave an empty page behind", test_abandoned_page },
 	{ "the first event of a ring may fill a page", test_first_large },
-	{ "the short way fills a page, once there is an event, and no more", test_fast_path },
+	{ "the fast path fills a page after its first event, and no more", test_fast_path },
 	{ "it is for deltas of 27 bits, and no others", test_short_time },
 };
 

@@ -306,8 +306,8 @@ static void run_round(unsigned int nr)
 
 static void check_done(void)
 {
-	printf("# %lu events of writers read, %lu told lost, %lu looks\n", done.read, done.lost,
-	       done.looks);
+	printf("# %lu events of writers read, %lu reported lost, %lu reads of files\n",
+	       done.read, done.lost, done.looks);
 	printf("# %lu traces, %lu gaps in them, %lu unknown\n", done.traces, done.gaps,
 	       done.unknown);
 	printf("# %lu clears, %lu switches, %lu unloads, %lu sizes set, %lu refused\n",
