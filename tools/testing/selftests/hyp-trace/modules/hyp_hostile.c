@@ -70,10 +70,12 @@ module_param(offline, ulong, 0444);
 /*
  * Pages that stay shared; pages of rings, at consecutive addresses, which come to be
  * shared and unshared; and pages that EL2 may own. All CPUs write to the first two kinds.
+ * The page after those of rings stays shared too, so that EL2 refuses pages that reach it:
+ * a later page may be the kernel's.
  */
 #define NR_SHARED	24
 #define RING_ORDER	5
-#define NR_RING		BIT(RING_ORDER)
+#define NR_RING		(BIT(RING_ORDER) - 1)
 #define NR_GIVEN	48
 
 static struct page *shared_pages[NR_SHARED];
@@ -168,6 +170,11 @@ static u64 ring_pfn(struct attacker *a)
 	return page_to_pfn(ring_pages) + below(a, NR_RING);
 }
 
+static u64 pfn_after_rings(void)
+{
+	return page_to_pfn(ring_pages) + NR_RING;
+}
+
 static u64 given_pfn(struct attacker *a)
 {
 	return page_to_pfn(given_pages[below(a, NR_GIVEN)]);
@@ -200,15 +207,25 @@ static u64 any_nr_pages(struct attacker *a)
 	return below(a, 4) ? 3 + below(a, 4) : odd[below(a, ARRAY_SIZE(odd))];
 }
 
-/* Pages that are to be shared. */
-static u64 any_ring_pfn(struct attacker *a)
-{
-	return below(a, 8) ? ring_pfn(a) : any_pfn(a);
-}
-
 static u64 any_nr_added(struct attacker *a)
 {
 	return below(a, 8) ? 1 + below(a, HYP_TRACE_HCALL_PAGES) : any_nr_pages(a);
+}
+
+/*
+ * EL2 shares what the host owns, and writes to it, so none of these pages may be the kernel's:
+ * what follows a page that is not a ring's is not known.
+ */
+static void any_add_pages(struct attacker *a)
+{
+	u64 cpu = any_cpu(a), nr = any_nr_added(a);
+
+	if (below(a, 8))
+		attack(a, __hyp_trace_ring_add_pages, cpu, ring_pfn(a), nr);
+	else if (nr > HYP_TRACE_HCALL_PAGES)
+		attack(a, __hyp_trace_ring_add_pages, cpu, any_pfn(a), nr);
+	else
+		attack(a, __hyp_trace_ring_add_pages, cpu, any_pfn(a), (u64)1);
 }
 
 /* Any bytes in a page that is or may be shared, whoever uses it and for what. */
@@ -325,8 +342,7 @@ static void any_call(struct attacker *a)
 		attack(a, __hyp_trace_ring_add_leaf, any_cpu(a), any_pfn(a));
 		break;
 	case 2:
-		attack(a, __hyp_trace_ring_add_pages, any_cpu(a), any_ring_pfn(a),
-		       any_nr_added(a));
+		any_add_pages(a);
 		break;
 	case 3:
 		attack(a, __hyp_trace_ring_end, any_cpu(a));
@@ -625,8 +641,11 @@ static void attack_all_out(void)
 
 	for (i = 0; i < NR_SHARED; i++)
 		WARN_ON(hyp(__pkvm_host_share_hyp, page_to_pfn(shared_pages[i])));
+	WARN_ON(hyp(__pkvm_host_share_hyp, pfn_after_rings()));
 	attack_on_all();
 	take_back();
+	/* No attacker can have done that. */
+	expect(0, __pkvm_host_unshare_hyp, pfn_after_rings());
 }
 
 /* Whose page is shared or donated is the host's; and that can be undone. */
@@ -677,7 +696,7 @@ static void free_ring_pages(void)
 {
 	unsigned int i;
 
-	for (i = 0; ring_pages && i < NR_RING; i++)
+	for (i = 0; ring_pages && i <= NR_RING; i++)
 		__free_page(ring_pages + i);
 }
 
@@ -721,7 +740,7 @@ static int __init hyp_hostile_init(void)
 
 	for (i = 0; i < NR_SHARED; i++)
 		give_back(shared_pages[i], other);
-	for (i = 0; i < NR_RING; i++)
+	for (i = 0; i <= NR_RING; i++)
 		give_back(ring_pages + i, other);
 	for (i = 0; i < NR_GIVEN; i++)
 		give_back(given_pages[i], other);
