@@ -208,7 +208,7 @@ void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
 				     struct trace_buffer *buffer, int cpu);
 struct ring_buffer_event *
 ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor);
-void ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor);
+bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor);
 void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor);
 
 /**

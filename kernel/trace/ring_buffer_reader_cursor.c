@@ -128,8 +128,7 @@ void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
  * Its time is @cursor->ts then, and what was lost before it @cursor->lost.
  *
  * Context: as ring_buffer_reader_cursor_start().
- * Return: the event, until another one is looked up after
- * ring_buffer_reader_cursor_advance(); NULL when there is none now.
+ * Return: the event, until ring_buffer_reader_cursor_advance(); NULL when there is none now.
  */
 struct ring_buffer_event *
 ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor)
@@ -148,14 +147,17 @@ ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor)
  * @cursor:	the cursor
  *
  * Context: as ring_buffer_reader_cursor_start().
+ * Return: whether the copy has another event, which the cursor is at then. If not,
+ * ring_buffer_reader_cursor_peek() copies more.
  */
-void ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor)
+bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor)
 {
 	cursor->event = NULL;
 	cursor->offset = cursor->next;
 	cursor->stamp = cursor->ts;
 	cursor->lost = 0;
 	cursor->nr++;
+	return rb_cursor_find(cursor);
 }
 
 /**

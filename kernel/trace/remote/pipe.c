@@ -30,12 +30,16 @@
  * @iter:	the line being printed; @iter.cpu_file is whose events, @iter.pos
  *		is not 0 once something was read
  * @buffer:	where from
- * @cursors:	of the CPUs, while there is trace_remote_read_lock()
+ * @cpus:	the CPUs whose events the file has, and that have a ring
+ * @merge:	those of them that have events
+ * @cursors:	of the CPUs. This and @merge are valid under trace_remote_read_lock()
  */
 struct trace_remote_pipe {
 	struct trace_remote			*remote;
 	struct trace_iterator			iter;
 	struct trace_buffer			*buffer;
+	struct cpumask				cpus;
+	struct trace_remote_merge		merge;
 	struct ring_buffer_reader_cursor	cursors[];
 };
 
@@ -44,49 +48,62 @@ static bool remote_pipe_at_end(struct trace_remote_pipe *pipe)
 	return !trace_remote_is_on(pipe->remote) && pipe->iter.pos;
 }
 
-/* A CPU that has no ring has no events. */
-static bool remote_pipe_peek(struct ring_buffer_reader_cursor *cursor)
+/*
+ * Merge the CPUs that have events. While one CPU's events are copied, others may get
+ * theirs: CPUs without events are tried again after each copy. Each round but the last
+ * copies the events of a CPU.
+ */
+static void remote_pipe_merge(struct trace_remote_pipe *pipe)
 {
-	return cursor->cpu_buffer && ring_buffer_reader_cursor_peek(cursor);
+	struct ring_buffer_reader_cursor *cursor;
+	bool copied;
+	int cpu;
+
+	do {
+		copied = false;
+		for_each_cpu(cpu, &pipe->cpus) {
+			cursor = &pipe->cursors[cpu];
+			if (!cursor->event && ring_buffer_reader_cursor_peek(cursor))
+				copied = true;
+		}
+	} while (copied);
+
+	trace_remote_merge_clear(&pipe->merge);
+	for_each_cpu(cpu, &pipe->cpus) {
+		cursor = &pipe->cursors[cpu];
+		if (cursor->event)
+			trace_remote_merge_add(&pipe->merge, cpu, cursor->ts);
+	}
 }
 
 /* The cursor at the earliest event; NULL if there is none. */
-static struct ring_buffer_reader_cursor *remote_pipe_first(struct trace_remote_pipe *pipe)
-{
-	struct ring_buffer_reader_cursor *cursor, *first = NULL;
-	int cpu = pipe->iter.cpu_file;
-
-	if (cpu != RING_BUFFER_ALL_CPUS) {
-		pipe->iter.cpu = cpu;
-		cursor = &pipe->cursors[cpu];
-		return remote_pipe_peek(cursor) ? cursor : NULL;
-	}
-
-	for_each_possible_cpu(cpu) {
-		cursor = &pipe->cursors[cpu];
-		if (!remote_pipe_peek(cursor) || (first && cursor->ts >= first->ts))
-			continue;
-
-		first = cursor;
-		pipe->iter.cpu = cpu;
-	}
-
-	return first;
-}
-
 static struct ring_buffer_reader_cursor *remote_pipe_next(struct trace_remote_pipe *pipe)
 {
-	struct ring_buffer_reader_cursor *cursor = remote_pipe_first(pipe);
+	int cpu = trace_remote_merge_first(&pipe->merge);
+	struct ring_buffer_reader_cursor *cursor;
 	struct trace_iterator *iter = &pipe->iter;
 
-	if (!cursor)
+	if (cpu < 0)
 		return NULL;
 
+	cursor = &pipe->cursors[cpu];
+	iter->cpu = cpu;
 	iter->ent = ring_buffer_event_data(cursor->event);
 	iter->ent_size = ring_buffer_event_length(cursor->event);
 	iter->lost_events = cursor->lost;
 	iter->ts = cursor->ts;
 	return cursor;
+}
+
+/* Go past the earliest event. */
+static void remote_pipe_advance(struct trace_remote_pipe *pipe,
+				struct ring_buffer_reader_cursor *cursor)
+{
+	pipe->iter.pos++;
+	if (ring_buffer_reader_cursor_advance(cursor))
+		trace_remote_merge_update(&pipe->merge, cursor->ts);
+	else
+		remote_pipe_merge(pipe);
 }
 
 /* Print events into the sequence until it has @cnt bytes or nothing is left. */
@@ -110,8 +127,7 @@ static void remote_pipe_print(struct trace_remote_pipe *pipe, size_t cnt)
 			trace_seq_puts(s, "[LINE TOO BIG]\n");
 		}
 
-		ring_buffer_reader_cursor_advance(cursor);
-		pipe->iter.pos++;
+		remote_pipe_advance(pipe, cursor);
 	}
 }
 
@@ -121,16 +137,20 @@ static void remote_pipe_fill(struct trace_remote_pipe *pipe, size_t cnt)
 
 	trace_remote_read_lock(pipe->remote, file_cpu);
 
-	for_each_possible_cpu(cpu)
-		if (trace_remote_file_has_cpu(file_cpu, cpu) &&
-		    ring_buffer_reader_has_cpu(pipe->buffer, cpu))
-			ring_buffer_reader_cursor_start(&pipe->cursors[cpu], pipe->buffer, cpu);
+	for_each_possible_cpu(cpu) {
+		if (!trace_remote_file_has_cpu(file_cpu, cpu) ||
+		    !ring_buffer_reader_has_cpu(pipe->buffer, cpu))
+			continue;
 
+		__cpumask_set_cpu(cpu, &pipe->cpus);
+		ring_buffer_reader_cursor_start(&pipe->cursors[cpu], pipe->buffer, cpu);
+	}
+
+	remote_pipe_merge(pipe);
 	remote_pipe_print(pipe, cnt);
 
-	for_each_possible_cpu(cpu)
-		if (pipe->cursors[cpu].cpu_buffer)
-			ring_buffer_reader_cursor_finish(&pipe->cursors[cpu]);
+	for_each_cpu(cpu, &pipe->cpus)
+		ring_buffer_reader_cursor_finish(&pipe->cursors[cpu]);
 
 	trace_remote_read_unlock(pipe->remote, file_cpu);
 }
@@ -329,13 +349,38 @@ static __poll_t remote_pipe_poll(struct file *file, poll_table *pt)
 	return ret;
 }
 
+static struct trace_remote_pipe *remote_pipe_alloc(void)
+{
+	struct trace_remote_pipe *pipe;
+
+	pipe = kvzalloc(struct_size(pipe, cursors, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	if (!pipe)
+		return NULL;
+
+	if (trace_remote_merge_init(&pipe->merge)) {
+		kvfree(pipe);
+		return NULL;
+	}
+
+	mutex_init(&pipe->iter.mutex);
+	trace_seq_init(&pipe->iter.seq);
+	return pipe;
+}
+
+static void remote_pipe_free(struct trace_remote_pipe *pipe)
+{
+	mutex_destroy(&pipe->iter.mutex);
+	trace_remote_merge_free(&pipe->merge);
+	kvfree(pipe);
+}
+
 static int remote_pipe_start(struct inode *inode, struct file *file)
 {
 	struct trace_remote *remote = trace_remote_of(file);
 	struct trace_remote_pipe *pipe;
 	int ret;
 
-	pipe = kvzalloc(struct_size(pipe, cursors, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
+	pipe = remote_pipe_alloc();
 	if (!pipe)
 		return -ENOMEM;
 
@@ -343,12 +388,10 @@ static int remote_pipe_start(struct inode *inode, struct file *file)
 	pipe->buffer = trace_remote_get_reader(remote);
 	if (IS_ERR(pipe->buffer)) {
 		ret = PTR_ERR(pipe->buffer);
-		kvfree(pipe);
+		remote_pipe_free(pipe);
 		return ret;
 	}
 
-	mutex_init(&pipe->iter.mutex);
-	trace_seq_init(&pipe->iter.seq);
 	pipe->iter.cpu_file = trace_remote_file_nr(inode);
 	file->private_data = pipe;
 	/* No position, and so no lock on it: readers of one descriptor don't block each other. */
@@ -362,10 +405,7 @@ static int remote_pipe_open(struct inode *inode, struct file *file)
 
 static int remote_pipe_release(struct inode *inode, struct file *file)
 {
-	struct trace_remote_pipe *pipe = file->private_data;
-
-	mutex_destroy(&pipe->iter.mutex);
-	kvfree(pipe);
+	remote_pipe_free(file->private_data);
 	trace_remote_put_reader(trace_remote_of(file));
 	return trace_remote_release(inode, file);
 }

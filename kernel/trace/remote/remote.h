@@ -7,6 +7,7 @@
  *	event_files.c	events/, set_event, available_events
  *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
  *	read.c		what consuming readers share
+ *	merge.c		the events of several CPUs by their times
  *	dump.c		the last events on the console
  *	instance.c	the life of the buffer; tracing on and off
  *	buffer.c	the rings of all CPUs
@@ -22,6 +23,7 @@
 #include <linux/cpumask.h>
 #include <linux/list.h>
 #include <linux/math64.h>
+#include <linux/min_heap.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/poll.h>
@@ -268,6 +270,32 @@ int trace_remote_wait(struct trace_remote *remote, struct trace_buffer *buffer, 
 		      ring_buffer_cond_fn cond, void *data);
 __poll_t trace_remote_poll(struct trace_buffer *buffer, int cpu, struct file *file,
 			   poll_table *pt);
+
+/**
+ * struct trace_remote_merge_entry - a CPU that has an event
+ * @ts:		the time of its earliest event, ns
+ * @cpu:	the CPU
+ */
+struct trace_remote_merge_entry {
+	u64	ts;
+	int	cpu;
+};
+
+/* merge.c: the events of several CPUs in the order of their times */
+DEFINE_MIN_HEAP(struct trace_remote_merge_entry, trace_remote_merge);
+
+int trace_remote_merge_init(struct trace_remote_merge *merge);
+void trace_remote_merge_free(struct trace_remote_merge *merge);
+void trace_remote_merge_clear(struct trace_remote_merge *merge);
+void trace_remote_merge_add(struct trace_remote_merge *merge, int cpu, u64 ts);
+void trace_remote_merge_update(struct trace_remote_merge *merge, u64 ts);
+void trace_remote_merge_pop(struct trace_remote_merge *merge);
+
+/* The CPU of the earliest event; -1 if there is none */
+static inline int trace_remote_merge_first(const struct trace_remote_merge *merge)
+{
+	return merge->nr ? merge->data[0].cpu : -1;
+}
 
 /* errors.c: error_log */
 extern const struct file_operations trace_remote_errors_fops;

@@ -22,6 +22,7 @@
  * @buffer:	where from; NULL before reading began, and if it was not loaded then
  * @started:	reading has begun
  * @pos:	number of that line, 0 is the header
+ * @merge:	the CPUs that have something to show
  * @cpus:	iterators of the CPUs
  */
 struct trace_remote_show {
@@ -30,6 +31,7 @@ struct trace_remote_show {
 	struct trace_buffer		*buffer;
 	bool				started;
 	loff_t				pos;
+	struct trace_remote_merge	merge;
 	struct ring_buffer_reader_iter	*cpus[];
 };
 
@@ -41,11 +43,28 @@ static void remote_show_stop(struct trace_remote_show *show)
 		ring_buffer_reader_iter_finish(show->cpus[cpu]);
 		show->cpus[cpu] = NULL;
 	}
+	trace_remote_merge_clear(&show->merge);
+}
+
+/*
+ * Look up what a CPU has to show next, and when: its next event, or, after the events of
+ * all CPUs, what it lost at its end. Returns whether there is any.
+ */
+static bool remote_show_peek(struct trace_remote_show *show, int cpu, u64 *ts)
+{
+	struct ring_buffer_reader_iter *iter = show->cpus[cpu];
+
+	if (ring_buffer_reader_iter_peek(iter, ts))
+		return true;
+
+	*ts = U64_MAX;
+	return ring_buffer_reader_iter_lost(iter);
 }
 
 static int remote_show_start(struct trace_remote_show *show)
 {
 	int cpu;
+	u64 ts;
 
 	remote_show_stop(show);
 	show->pos = 0;
@@ -67,55 +86,53 @@ static int remote_show_start(struct trace_remote_show *show)
 		}
 	}
 
+	for_each_possible_cpu(cpu) {
+		if (show->cpus[cpu] && remote_show_peek(show, cpu, &ts))
+			trace_remote_merge_add(&show->merge, cpu, ts);
+	}
+
 	return 0;
 }
 
-static void remote_show_set(struct trace_remote_show *show, int cpu,
-			    struct ring_buffer_event *event, u64 ts)
+/* Set the line to be shown. False if there is none. */
+static bool remote_show_find(struct trace_remote_show *show)
 {
+	int cpu = trace_remote_merge_first(&show->merge);
 	struct trace_iterator *iter = &show->iter;
+	struct ring_buffer_event *event;
 
+	if (cpu < 0)
+		return false;
+
+	event = ring_buffer_reader_iter_peek(show->cpus[cpu], &iter->ts);
 	iter->cpu = cpu;
-	iter->ts = ts;
 	iter->ent = event ? ring_buffer_event_data(event) : NULL;
 	iter->ent_size = event ? ring_buffer_event_length(event) : 0;
 	iter->lost_events = ring_buffer_reader_iter_lost(show->cpus[cpu]);
+	return true;
 }
 
-/*
- * Look for the line to be shown: the earliest event, or, after all of them,
- * what a CPU lost at its end.
- */
-static bool remote_show_find(struct trace_remote_show *show)
+/* Go past the line that is shown. */
+static void remote_show_advance(struct trace_remote_show *show)
 {
-	struct ring_buffer_event *event, *first = NULL;
-	int cpu, lost_cpu = -1;
-	u64 ts, first_ts = 0;
+	int cpu = trace_remote_merge_first(&show->merge);
+	u64 ts;
 
-	for_each_possible_cpu(cpu) {
-		if (!show->cpus[cpu])
-			continue;
+	if (cpu < 0)
+		return;
 
-		event = ring_buffer_reader_iter_peek(show->cpus[cpu], &ts);
-		if (event && (!first || ts < first_ts)) {
-			remote_show_set(show, cpu, event, ts);
-			first = event;
-			first_ts = ts;
-		} else if (!event && ring_buffer_reader_iter_lost(show->cpus[cpu])) {
-			lost_cpu = cpu;
-		}
-	}
-
-	if (!first && lost_cpu >= 0)
-		remote_show_set(show, lost_cpu, NULL, 0);
-	return first || lost_cpu >= 0;
+	ring_buffer_reader_iter_advance(show->cpus[cpu]);
+	if (remote_show_peek(show, cpu, &ts))
+		trace_remote_merge_update(&show->merge, ts);
+	else
+		trace_remote_merge_pop(&show->merge);
 }
 
 /* Go to the next line. False if there is none. */
 static bool remote_show_next(struct trace_remote_show *show)
 {
 	if (show->pos++)
-		ring_buffer_reader_iter_advance(show->cpus[show->iter.cpu]);
+		remote_show_advance(show);
 
 	return remote_show_find(show);
 }
@@ -206,6 +223,12 @@ static const struct seq_operations remote_seq_ops = {
 	.show	= remote_seq_show,
 };
 
+static void remote_show_free(struct trace_remote_show *show)
+{
+	trace_remote_merge_free(&show->merge);
+	kvfree(show);
+}
+
 static int remote_show_open_read(struct inode *inode, struct file *file)
 {
 	struct trace_remote_show *show;
@@ -217,9 +240,9 @@ static int remote_show_open_read(struct inode *inode, struct file *file)
 
 	show->remote = trace_remote_of(file);
 	show->iter.cpu_file = trace_remote_file_nr(inode);
-	ret = seq_open(file, &remote_seq_ops);
+	ret = trace_remote_merge_init(&show->merge) ?: seq_open(file, &remote_seq_ops);
 	if (ret)
-		kvfree(show);
+		remote_show_free(show);
 	else
 		((struct seq_file *)file->private_data)->private = show;
 	return ret;
@@ -236,7 +259,7 @@ static int remote_show_release(struct inode *inode, struct file *file)
 	remote_show_stop(show);
 	if (show->buffer)
 		trace_remote_put_buffer(show->remote);
-	kvfree(show);
+	remote_show_free(show);
 	seq_release(inode, file);
 	return trace_remote_release(inode, file);
 }

@@ -31,9 +31,13 @@ compares() {
 		grep -q WORSE "$tmp/compared"
 }
 
-# What follows from several: the longest, a third of the difference, and a difference.
+# What follows from several: a ratio in percent, the longest, a third of the difference, and
+# a difference.
 derives() {
-	[ "$(printf '%s insns\n' 'el2_hcall_insns.a 7' 'el2_hcall_insns.b 9' 'el2_hcall_insns.c 8' \
+	[ "$(printf 'read_%s_insns_per_event.%s-cpus %s insns\n' text 1 100 text 8 110.5 trace 1 200 \
+		trace 2 250 trace 8 220 | awk -f "$dir/derived.awk" | tail -n 2 | xargs)" = \
+		"read_text_merge 10.5 percent read_trace_merge 10 percent" ] &&
+		[ "$(printf '%s insns\n' 'el2_hcall_insns.a 7' 'el2_hcall_insns.b 9' 'el2_hcall_insns.c 8' \
 		'hcall_insns.default 106' 'hcall_insns.without 100' \
 		'psci_insns.default 140' 'psci_insns.without 100' |
 		awk -f "$dir/derived.awk" | tail -n 3 | cut -d ' ' -f 2 | xargs)" = "9 2 40" ] &&
@@ -81,7 +85,7 @@ within() {
 
 ok "a figure is the median of its runs" medians
 ok "what got worse by more than 3 % is told" compares
-ok "the longest hypercall and what off costs follow from others" derives
+ok "the longest hypercall and the costs of off and of merging follow from others" derives
 ok "what is over its bound, or was not measured, is told" bounds
 ok "no sites, no figures and no bounds are errors" on_nothing
 ok "no number of runs, no baseline" refuses

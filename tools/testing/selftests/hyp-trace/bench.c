@@ -70,6 +70,28 @@ static void bench_write(const char *path, long nr)
 	printf("%llu\n", (unsigned long long)(now() - begin));
 }
 
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "CPU %d", cpu);
+}
+
+/* Each write from another CPU than the one before, if there are several. */
+static void bench_rotate(const char *path, long nr)
+{
+	int fd = open_file(path, O_WRONLY);
+	long i, nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (i = 0; i < nr; i++) {
+		pin(i % nr_cpus);
+		write_one(fd);
+	}
+}
+
 static int compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -200,16 +222,6 @@ static void bench_read(const char *how, const char *path)
 	printf("%llu\n", (unsigned long long)(now() - begin));
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %d", cpu);
-}
-
 /* One that writes as fast as it can on CPU 0, and one that reads on CPU 1. */
 static void bench_follow(const char *how, const char *in, const char *out, long nr)
 {
@@ -278,6 +290,8 @@ int main(int argc, char **argv)
 		line = argv[4];
 	if (argc >= 4 && argc <= 5 && !strcmp(argv[1], "write"))
 		bench_write(argv[2], atol(argv[3]));
+	else if (argc == 4 && !strcmp(argv[1], "rotate"))
+		bench_rotate(argv[2], atol(argv[3]));
 	else if (argc == 4 && !strcmp(argv[1], "crossings"))
 		bench_crossings(argv[2], atol(argv[3]));
 	else if (argc == 4 && !strcmp(argv[1], "read"))
@@ -288,6 +302,7 @@ int main(int argc, char **argv)
 		bench_follow(argv[2], argv[3], argv[4], atol(argv[5]));
 	else
 		errx(2, "Usage: bench write FILE COUNT [LINE]\n"
+			"       bench rotate FILE COUNT\n"
 			"       bench crossings FILE COUNT\n"
 			"       bench read raw|page|splice|mmap|text FILE\n"
 			"       bench wakeup PIPE FILE COUNT\n"
