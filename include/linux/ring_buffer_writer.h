@@ -53,8 +53,28 @@ static inline u32 rb_writer_header(u32 type, u32 delta)
 #endif
 }
 
+/* The type in a header word, see rb_writer_header() */
+static inline u32 rb_writer_type(u32 header)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return header & ((1U << RB_WRITER_TYPE_BITS) - 1);
+#else
+	return header >> RB_WRITER_TS_SHIFT;
+#endif
+}
+
+/* The time in a header word, see rb_writer_header() */
+static inline u32 rb_writer_delta(u32 header)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return header >> RB_WRITER_TYPE_BITS;
+#else
+	return header & RB_WRITER_TS_MASK;
+#endif
+}
+
 /**
- * struct ring_buffer_writer_meta - what a writer tells of itself
+ * struct ring_buffer_writer_meta - what a writer reports of itself
  * @meta:	what user space knows of a ring; the writer fills in the sizes,
  *		@meta.entries and @meta.overrun (events on the pages that the
  *		writer has left, and of those the ones overwritten before they
@@ -176,30 +196,48 @@ unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter)
 void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
 
-struct ring_buffer_per_cpu;
+struct rb_reader;
 
 /**
- * struct ring_buffer_reader_cursor - taking the events of a CPU one by one
- * @event:	the event it is at, until the next is looked up; NULL for none yet
+ * struct ring_buffer_reader_walk - the events of a page, one after the other
+ * @page:	the page, or a copy of it
+ * @commit:	bytes of events on it
+ * @offset:	where the event is, bytes
+ * @length:	bytes of the event with its header; 0 before the first and after the last one
+ * @header:	bytes of its header
  * @ts:		its time, ns
+ *
+ * For the ring buffer's own files, see kernel/trace/ring_buffer_reader_internal.h.
+ */
+struct ring_buffer_reader_walk {
+	const struct ring_buffer_writer_page	*page;
+	unsigned int				commit;
+	unsigned int				offset;
+	unsigned int				length;
+	unsigned int				header;
+	u64					ts;
+};
+
+/**
+ * struct ring_buffer_reader_cursor - consumes the events of a CPU one by one
+ * @event:	the event that it is at; NULL if the copy has no more events
+ * @ts:		the event's time, ns
  * @lost:	events lost before it
- * @cpu_buffer:	the CPU's. This and what follows is ring_buffer_reader_cursor.c's
+ * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_cursor.c
  * @nr_resets:	rb_reader.nr_resets when the copy was made
- * @commit:	bytes of the reader's page that were copied; 0 for none
- * @offset:	bytes of it that were gone past
- * @next:	where the event ends, bytes
- * @stamp:	time of the last event gone past, ns
- * @nr:		events gone past that are still in the ring
+ * @walk:	where it is in the copy; @walk.commit is 0 if there is none
+ * @offset:	bytes of the copy that it went past
+ * @stamp:	time of the last event that it went past, ns
+ * @nr:		events that it went past and that are still in the ring
  */
 struct ring_buffer_reader_cursor {
 	struct ring_buffer_event	*event;
 	u64				ts;
 	unsigned long			lost;
-	struct ring_buffer_per_cpu	*cpu_buffer;
+	struct rb_reader		*reader;
 	unsigned int			nr_resets;
-	unsigned int			commit;
+	struct ring_buffer_reader_walk	walk;
 	unsigned int			offset;
-	unsigned int			next;
 	u64				stamp;
 	unsigned int			nr;
 };
@@ -213,37 +251,30 @@ void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor);
 
 /**
  * struct ring_buffer_reader_dump - the last events of a CPU, one by one
- * @ts:		time of the event it is at, ns
- * @lost:	events before that were overwritten as they were looked for; for the
- *		caller to clear
- * @cpu_buffer:	the CPU's. This and what follows is ring_buffer_reader_dump.c's
- * @pos:	positions of the pages to go over
+ * @ts:		time of the event that it is at, ns
+ * @lost:	events before that were overwritten meanwhile; for the caller to clear
+ * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_dump.c
+ * @pos:	positions of the pages to read
  * @nr_pages:	how many
  * @nr_opened:	how many of them it has begun
  * @oldest:	position of the oldest page that was not the reader's at the start
  * @left:	events to go to
- * @page:	the page it is on; NULL for none
- * @limit:	a writer that comes to that position may overwrite it
- * @commit:	bytes of events on it
- * @read:	bytes of them that were consumed
- * @offset:	where the event is on it, bytes
- * @length:	bytes it has there
+ * @limit:	a writer that comes to that position may overwrite the page
+ * @read:	bytes of the page that were consumed
+ * @walk:	where it is on the page; @walk.page is NULL if it is on none
  */
 struct ring_buffer_reader_dump {
 	u64				ts;
 	bool				lost;
-	struct ring_buffer_per_cpu	*cpu_buffer;
+	struct rb_reader		*reader;
 	u64				pos[4];
 	unsigned int			nr_pages;
 	unsigned int			nr_opened;
 	u64				oldest;
 	unsigned int			left;
-	struct ring_buffer_writer_page	*page;
 	u64				limit;
-	unsigned int			commit;
 	unsigned int			read;
-	unsigned int			offset;
-	unsigned int			length;
+	struct ring_buffer_reader_walk	walk;
 };
 
 void ring_buffer_reader_dump_start(struct ring_buffer_reader_dump *dump,

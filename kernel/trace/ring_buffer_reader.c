@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading a ring buffer that somebody else writes
+ * Trace buffers of the rings that a remote writer fills
  *
- * Included at the end of ring_buffer.c, whose structures it fills in. What
- * differs from a buffer the kernel writes itself:
+ * ring_buffer.c includes this file at its end. It can't be an object of its own: it allocates
+ * and fills in struct trace_buffer and struct ring_buffer_per_cpu, which only ring_buffer.c
+ * defines, and calls its static functions. The other files of the reader are objects, see
+ * ring_buffer_reader_internal.h.
  *
- * - The pages are the writer's; here are only the struct buffer_page that
- *   describe them. They are on no list.
- * - Pages have positions, counted by the writer. The meta page tells that of
- *   the page being written (tail); a page at an earlier position is complete.
- *   The page at position p is in slot p % nr_slots, or is the reader's.
- * - The reader's page is exchanged for the oldest one by asking the writer.
- *   Nothing else moves a page to another slot, so that at any time the kernel
- *   knows which page is where: ring_buffer_reader_iter.c reads them in place,
- *   and user space can map them, see ring_buffer_reader_page.c.
- * - The counters come from the meta page, by ring_buffer_poll_writer(); being
- *   polled is also how readers that wait are woken.
+ * What differs from a buffer that the kernel writes itself:
  *
- * Events are numbered, from 0 after a reset: an event's number is how many
- * were written before it. Each of those was read, overwritten, or is there.
+ * - The pages are the writer's. They are on no list. Only the reader's page has a struct
+ *   buffer_page.
+ * - The state of a CPU's reader is in struct rb_reader. For the functions of ring_buffer.c
+ *   that return counters, struct ring_buffer_per_cpu has copies: rb_reader_publish().
+ * - The counters of what was written come from the meta page, by ring_buffer_poll_writer().
+ *   It also wakes readers that wait.
  *
- * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever;
- * it covers all of struct rb_reader.
+ * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever. It covers all of
+ * struct rb_reader. cpu_buffer->mapping_lock covers mappings, as in ring_buffer.c.
  *
  * The letters of memory orderings, (A) and so on, are explained in trace_ring.c.
  */
 #include <linux/version.h>
+
+#include "ring_buffer_reader_internal.h"
 
 static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
 	      offsetof(struct buffer_data_page, commit));
@@ -34,9 +32,8 @@ static_assert(offsetof(struct ring_buffer_writer_page, data) ==
 static_assert(RB_WRITER_TS_SHIFT == TS_SHIFT);
 static_assert(RB_WRITER_TIME_EXTEND == (int)RINGBUF_TYPE_TIME_EXTEND);
 static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
-
-/* The reader's page before the first swap, and after a reset: at no position. */
-#define RB_READER_NOWHERE	U64_MAX
+static_assert((u32)RB_WRITER_MISSED_EVENTS == (u32)RB_MISSED_EVENTS);
+static_assert((u32)RB_WRITER_MISSED_STORED == (u32)RB_MISSED_STORED);
 
 /*
  * In the counters that forbid the kernel to write to a buffer, or to resize it. A
@@ -44,285 +41,39 @@ static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
  */
 #define RB_READER_DISABLED	BIT(24)
 
-/* How often to look again for what the writer was just changing. */
-#define RB_READER_TRIES		16
-
-/* The writer's CPU may be a virtual one, and not run just then: wait for it. */
-#define RB_READER_ROUNDS	1000
-#define RB_READER_ROUND_US	100
-
-/**
- * struct rb_reader_count - the events counted on the page being written
- * @pos:	its position
- * @offset:	as far as that, bytes
- * @nr:		how many
- */
-struct rb_reader_count {
-	u64		pos;
-	unsigned int	offset;
-	u64		nr;
-};
-
-/**
- * struct rb_reader - reading the ring of one CPU
- * @writer:	whom to ask
- * @meta:	its meta page
- * @pos:	position of the reader's page
- * @read:	events that had been read when it became that
- * @overrun:	events that had been overwritten then
- * @entries:	events on it, as the writer tells; 0 if that was not done with it then
- * @count:	the writer's page, as far as its events are counted
- * @iters:	iterators, see ring_buffer_reader_iter.c
- * @nr_resets:	how often all was forgotten
- * @copy:	a page with the events of a cursor
- * @no_pages:	the list of pages that the kernel writes: there are none
- * @nr_slots:	how many pages the writer goes round
- * @pages:	the pages in the slots, then the reader's page
- */
-struct rb_reader {
-	struct ring_buffer_writer		*writer;
-	struct ring_buffer_writer_meta		*meta;
-	u64					pos;
-	u64					read;
-	u64					overrun;
-	u64					entries;
-	struct rb_reader_count			count;
-	struct list_head			iters;
-	unsigned int				nr_resets;
-	struct ring_buffer_writer_page		*copy;
-	struct list_head			no_pages;
-	unsigned int				nr_slots;
-	struct buffer_page			*pages[];
-};
-
-static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer);
-
-/* Room for events on a page of the writer; its pages are of order 0. */
-static inline unsigned int rb_writer_page_capacity(void)
+/* The reader of a CPU that has a ring */
+struct rb_reader *rb_reader_of(struct trace_buffer *buffer, int cpu)
 {
-	return PAGE_SIZE - offsetof(struct ring_buffer_writer_page, data);
+	return buffer->buffers[cpu]->reader;
 }
 
-/*
- * Bytes of events on @page; never more than there is room for. The flags are
- * the reader's own, for who has mapped the page.
- */
-static unsigned int rb_writer_commit(struct buffer_page *bpage)
+/* Copy what was consumed to where ring_buffer.c has it. */
+void rb_reader_publish(struct rb_reader *reader)
 {
-	unsigned long *commit = (unsigned long *)&bpage->page->commit;
+	struct ring_buffer_per_cpu *cpu_buffer = reader->cpu_buffer;
 
-	return min_t(unsigned long, smp_load_acquire(commit) & ~RB_MISSED_MASK, /* (A) */
-		     rb_writer_page_capacity());
+	lockdep_assert_held(reader->lock);
+
+	cpu_buffer->read = reader->consumed.nr;
+	cpu_buffer->read_bytes = reader->consumed.bytes;
+	cpu_buffer->lost_events = reader->consumed.lost;
+	cpu_buffer->reader_page->read = reader->consumed.offset;
 }
 
-/* The page at @pos, which is not the reader's and not before the oldest. */
-static struct buffer_page **rb_writer_slot(struct rb_reader *reader, u64 pos)
+/* The same for the reader's page, which has @id. */
+void rb_reader_publish_page(struct rb_reader *reader, unsigned int id)
 {
-	return &reader->pages[pos % reader->nr_slots];
+	struct buffer_page *bpage = reader->cpu_buffer->reader_page;
+
+	bpage->page = (void *)rb_reader_page(reader);
+	bpage->id = id;
+	rb_reader_publish(reader);
 }
 
-/*
- * The length of the event at @offset of a page whose events take @commit
- * bytes; 0 when there is none.
- */
-static unsigned int rb_writer_event_length(const struct ring_buffer_writer_page *page,
-					   unsigned int commit, unsigned int offset)
+/* ... and for how many pages there are to read, for readers that wait for some. */
+void rb_reader_publish_tail(struct rb_reader *reader, u64 tail)
 {
-	const struct ring_buffer_event *event = (void *)&page->data[offset];
-	unsigned int left = commit - offset;
-	unsigned int length;
-
-	if (offset >= commit || left < sizeof(u32) * 2)
-		return 0;
-
-	switch (event->type_len) {
-	case RINGBUF_TYPE_TIME_EXTEND:
-		return RB_LEN_TIME_EXTEND;
-	case RINGBUF_TYPE_PADDING:
-	case RINGBUF_TYPE_TIME_STAMP:
-		return 0;
-	case 0:
-		length = READ_ONCE(event->array[0]);
-		if (length <= RB_MAX_SMALL_DATA + sizeof(u32) ||
-		    length > left - RB_EVNT_HDR_SIZE)
-			return 0;
-		return length + RB_EVNT_HDR_SIZE;
-	default:
-		length = event->type_len * RB_ALIGNMENT + RB_EVNT_HDR_SIZE;
-		return length <= left ? length : 0;
-	}
-}
-
-/*
- * Go from @offset, at time @ts, past a time extend to the next event, and to its time.
- * Returns its length; 0 when there is none.
- */
-static __always_inline unsigned int
-rb_writer_find_event(const struct ring_buffer_writer_page *page, unsigned int commit,
-		     unsigned int *offset, u64 *ts)
-{
-	struct ring_buffer_event *event;
-	unsigned int length;
-
-	while ((length = rb_writer_event_length(page, commit, *offset))) {
-		event = (void *)&page->data[*offset];
-		if (event->type_len != RINGBUF_TYPE_TIME_EXTEND) {
-			*ts += event->time_delta;
-			break;
-		}
-		*ts += rb_event_time_stamp(event);
-		*offset += length;
-	}
-
-	return length;
-}
-
-/* How many events there are from @offset to @commit; goes to their end. */
-static u64 rb_writer_count_events(const struct ring_buffer_writer_page *page, unsigned int commit,
-				  unsigned int *offset)
-{
-	unsigned int length;
-	u64 nr = 0;
-
-	while ((length = rb_writer_event_length(page, commit, *offset))) {
-		const struct ring_buffer_event *event = (void *)&page->data[*offset];
-
-		/* A time extend goes with the event that follows. */
-		nr += event->type_len != RINGBUF_TYPE_TIME_EXTEND;
-		*offset += length;
-	}
-
-	return nr;
-}
-
-/**
- * struct rb_writer_state - what a writer tells of itself, all at one time
- * @tail:	position of the page being written
- * @oldest:	position of the oldest one that is not the reader's
- * @entries:	events written
- * @overrun:	events overwritten
- * @bytes:	bytes of events that were written, and not overwritten
- */
-struct rb_writer_state {
-	u64		tail;
-	u64		oldest;
-	u64		entries;
-	u64		overrun;
-	u64		bytes;
-};
-
-static u64 rb_writer_oldest(struct rb_reader *reader, u64 tail)
-{
-	u64 lap = tail >= reader->nr_slots ? tail - reader->nr_slots + 1 : 0;
-
-	/* After nowhere comes 0; after all that was written, what will be. */
-	return min(max3(lap, reader->pos + 1, READ_ONCE(reader->meta->base)), tail + 1);
-}
-
-/* The page being written; NULL if what it holds is forgotten. */
-static struct buffer_page *rb_writer_tail_page(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-
-	if (tail == reader->pos)
-		return cpu_buffer->reader_page;
-	if (tail < READ_ONCE(reader->meta->base))
-		return NULL;
-	return *rb_writer_slot(reader, tail);
-}
-
-/* Events on the page at @tail. Those that were counted before are not again. */
-static u64 rb_writer_count_tail(struct rb_reader *reader, u64 tail, struct buffer_page *bpage,
-				unsigned int commit)
-{
-	struct rb_reader_count *count = &reader->count;
-
-	if (count->pos != tail || count->offset > commit)
-		*count = (struct rb_reader_count) { .pos = tail };
-
-	count->nr += rb_writer_count_events((void *)bpage->page, commit, &count->offset);
-	return count->nr;
-}
-
-/* False while the writer goes from page to page: then look again. */
-static bool rb_writer_get_state(struct ring_buffer_per_cpu *cpu_buffer,
-				struct rb_writer_state *state)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct ring_buffer_writer_meta *meta = reader->meta;
-	struct buffer_page *bpage;
-	unsigned int commit;
-
-	lockdep_assert_held(&cpu_buffer->reader_lock);
-
-	state->tail = smp_load_acquire(&meta->tail);		/* (B) */
-	state->oldest = rb_writer_oldest(reader, state->tail);
-	state->entries = READ_ONCE(meta->meta.entries);
-	state->overrun = READ_ONCE(meta->meta.overrun);
-	state->bytes = READ_ONCE(meta->bytes) - READ_ONCE(meta->overrun_bytes);
-
-	bpage = rb_writer_tail_page(cpu_buffer, state->tail);
-	if (bpage) {
-		commit = rb_writer_commit(bpage);
-		state->bytes += commit;
-		state->entries += rb_writer_count_tail(reader, state->tail, bpage, commit);
-	}
-
-	smp_rmb();						/* (G) */
-	return READ_ONCE(meta->next) == state->tail;
-}
-
-/* False when there is something to read; a page that is just begun may still turn out empty. */
-static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
-	u64 oldest = rb_writer_oldest(reader, tail);
-	struct buffer_page *bpage = cpu_buffer->reader_page;
-
-	if (bpage->read < rb_writer_commit(bpage))
-		return false;
-	if (oldest != tail)
-		return oldest > tail;
-
-	bpage = rb_writer_tail_page(cpu_buffer, tail);
-	return !bpage || !rb_writer_commit(bpage);
-}
-
-/* The page of the event that is read next; NULL if there is none. */
-static struct buffer_page *rb_writer_oldest_page(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *bpage = cpu_buffer->reader_page;
-	u64 tail;
-
-	if (rb_writer_empty(cpu_buffer))
-		return NULL;
-	if (bpage->read < rb_writer_commit(bpage))
-		return bpage;
-
-	tail = smp_load_acquire(&reader->meta->tail);		/* (B) */
-	return *rb_writer_slot(reader, rb_writer_oldest(reader, tail));
-}
-
-/* ring_buffer_oldest_event_ts(): the time of the oldest page, 0 if all is read. */
-static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct buffer_page *bpage;
-	unsigned long flags;
-	u64 ts;
-
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	bpage = rb_writer_oldest_page(cpu_buffer);
-	ts = bpage ? READ_ONCE(bpage->page->time_stamp) : 0;
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
-	return ts;
-}
-
-/* What those wait for who want full pages, and who asks ring_buffer_nr_dirty_pages(). */
-static void rb_reader_set_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 tail)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
+	struct ring_buffer_per_cpu *cpu_buffer = reader->cpu_buffer;
 
 	local_set(&cpu_buffer->pages_touched, tail);
 	local_set(&cpu_buffer->pages_read, rb_writer_oldest(reader, tail));
@@ -330,137 +81,26 @@ static void rb_reader_set_pages(struct ring_buffer_per_cpu *cpu_buffer, u64 tail
 	cpu_buffer->commit_page = tail == reader->pos ? cpu_buffer->reader_page : NULL;
 }
 
-/* The reader's page was exchanged for the one in @slot, which is at @pos. */
-static void rb_writer_set_reader(struct ring_buffer_per_cpu *cpu_buffer,
-				 struct buffer_page **slot, u64 pos)
+/* rb_per_cpu_empty() */
+static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
-	unsigned long lost = READ_ONCE(reader->meta->meta.reader.lost_events);
-
-	rb_iters_taken(cpu_buffer);
-	swap(*slot, reader->pages[reader->nr_slots]);
-
-	cpu_buffer->reader_page = reader->pages[reader->nr_slots];
-	cpu_buffer->reader_page->read = 0;
-	cpu_buffer->lost_events += lost;
-	reader->overrun += lost;
-	reader->read = cpu_buffer->read;
-	reader->entries = READ_ONCE(reader->meta->reader_entries);
-	reader->pos = pos;
-	rb_reader_set_pages(cpu_buffer, smp_load_acquire(&reader->meta->tail));	/* (B) */
+	return rb_reader_is_empty(cpu_buffer->reader);
 }
 
-/*
- * The slot of the page with @id, which ought to be the one at @pos: by that the meta page
- * tells of it, which may hold anything. Where pages are is known here all the same.
- */
-static struct buffer_page **rb_writer_find(struct rb_reader *reader, u64 pos, int id)
+/* ring_buffer_oldest_event_ts(): the time of the oldest page, 0 if all is read. */
+static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	struct buffer_page **slot = rb_writer_slot(reader, pos);
-	unsigned int i;
+	struct ring_buffer_writer_page *page;
 
-	for (i = 0; (*slot)->id != id; i++) {
-		if (i == reader->nr_slots)
-			return NULL;
-		slot = &reader->pages[i];
-	}
+	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
 
-	return slot;
-}
-
-/* Ask for the oldest page. False when there is none, or none yet. */
-static bool rb_writer_swap(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page **slot;
-	int id;
-	u64 pos;
-
-	lockdep_assert_held(&cpu_buffer->reader_lock);
-
-	id = reader->writer->ops->swap_reader(reader->writer, cpu_buffer->cpu);	/* (D) */
-	if (id < 0)
-		return false;
-
-	smp_wmb();						/* (S) */
-	pos = READ_ONCE(reader->meta->reader);
-	slot = rb_writer_find(reader, pos, id);
-	if (!slot)
-		return false;
-
-	rb_writer_set_reader(cpu_buffer, slot, pos);
-	return true;
-}
-
-/* The page to read next, NULL when all is read. */
-static struct buffer_page *
-rb_writer_get_reader_page(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *page = cpu_buffer->reader_page;
-	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
-
-	if (page->read >= rb_writer_commit(page)) {
-		if (tail == reader->pos || rb_writer_empty(cpu_buffer))
-			return NULL;
-		if (!rb_writer_swap(cpu_buffer))
-			return NULL;
-		page = cpu_buffer->reader_page;
-		if (!rb_writer_commit(page))
-			return NULL;
-	}
-
-	if (!page->read)
-		cpu_buffer->read_stamp = READ_ONCE(page->page->time_stamp);
-
-	return page;
-}
-
-static struct buffer_page *rb_reader_alloc_page(struct ring_buffer_per_cpu *cpu_buffer,
-						void *data, u32 id)
-{
-	struct buffer_page *bpage;
-
-	if (fatal_signal_pending(current))
-		return NULL;
-
-	bpage = kzalloc_node(ALIGN(sizeof(*bpage), cache_line_size()),
-			     GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
-			     cpu_to_node(cpu_buffer->cpu));
-	if (!bpage)
-		return NULL;
-
-	INIT_LIST_HEAD(&bpage->list);
-	bpage->page = data;
-	bpage->id = id;
-	bpage->range = 1;	/* not ours to free */
-	return bpage;
-}
-
-static int rb_reader_alloc_pages(struct ring_buffer_per_cpu *cpu_buffer,
-				 struct ring_buffer_writer_cpu *desc)
-{
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *bpage;
-	unsigned int id;
-
-	for (id = 0; id < desc->nr_pages; id++) {
-		bpage = rb_reader_alloc_page(cpu_buffer, desc->pages[id], id);
-		if (!bpage)
-			return -ENOMEM;
-
-		reader->pages[id] = bpage;
-		cond_resched();
-	}
-
-	cpu_buffer->nr_pages = desc->nr_pages - 1;
-	cpu_buffer->reader_page = reader->pages[desc->nr_pages - 1];
-	return 0;
+	page = rb_reader_oldest_page(cpu_buffer->reader);
+	return page ? READ_ONCE(page->time_stamp) : 0;
 }
 
 /*
  * Free the page that ring_buffer_free_read_page() has left. Before 6.12.109 it has the order
- * of the buffer's pages, later one of its own.
+ * of the buffer's pages, since then an order of its own.
  */
 static void rb_reader_free_spare(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -473,15 +113,11 @@ static void rb_reader_free_spare(struct ring_buffer_per_cpu *cpu_buffer)
 
 static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
-	unsigned int id;
-
 	irq_work_sync(&cpu_buffer->irq_work.work);
-	for (id = 0; id <= reader->nr_slots; id++)
-		kfree(reader->pages[id]);
-	free_page((unsigned long)reader->copy);
+	free_page((unsigned long)cpu_buffer->reader->copy);
 	rb_reader_free_spare(cpu_buffer);
-	kvfree(reader);
+	kvfree(cpu_buffer->reader);
+	kfree(cpu_buffer->reader_page);
 	kfree(cpu_buffer);
 }
 
@@ -499,49 +135,82 @@ static void rb_reader_init_cpu(struct ring_buffer_per_cpu *cpu_buffer)
 	atomic_set(&cpu_buffer->resize_disabled, RB_READER_DISABLED);
 }
 
-static struct ring_buffer_per_cpu *
-rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer, int cpu)
+static struct rb_reader *rb_reader_alloc(struct ring_buffer_writer *writer, int cpu)
 {
 	struct ring_buffer_writer_cpu *desc = &writer->cpus[cpu];
-	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_reader *reader;
 
-	cpu_buffer = kzalloc_node(ALIGN(sizeof(*cpu_buffer), cache_line_size()),
-				  GFP_KERNEL, cpu_to_node(cpu));
-	if (!cpu_buffer)
+	reader = kvzalloc_node(struct_size(reader, pages, desc->nr_pages), GFP_KERNEL,
+			       cpu_to_node(cpu));
+	if (!reader)
 		return NULL;
 
-	reader = kvzalloc(struct_size(reader, pages, desc->nr_pages), GFP_KERNEL);
-	if (!reader) {
-		kfree(cpu_buffer);
+	reader->copy = (void *)__get_free_page(GFP_KERNEL);
+	if (!reader->copy) {
+		kvfree(reader);
 		return NULL;
 	}
 
 	reader->writer = writer;
 	reader->meta = desc->meta;
+	reader->ids = desc->pages;
+	reader->cpu = cpu;
 	reader->pos = RB_READER_NOWHERE;
 	reader->nr_slots = desc->nr_pages - 1;
+	memcpy(reader->pages, desc->pages, desc->nr_pages * sizeof(*desc->pages));
 	INIT_LIST_HEAD(&reader->iters);
 	INIT_LIST_HEAD(&reader->no_pages);
+	return reader;
+}
 
-	cpu_buffer->cpu = cpu;
-	cpu_buffer->buffer = buffer;
+/* The two know each other. */
+static void rb_reader_attach(struct rb_reader *reader, struct ring_buffer_per_cpu *cpu_buffer)
+{
+	reader->cpu_buffer = cpu_buffer;
+	reader->lock = &cpu_buffer->reader_lock;
+
 	cpu_buffer->reader = reader;
 	cpu_buffer->pages = &reader->no_pages;
+	cpu_buffer->nr_pages = reader->nr_slots;
+	cpu_buffer->reader_page->page = (void *)rb_reader_page(reader);
+	cpu_buffer->reader_page->id = reader->nr_slots;
+	cpu_buffer->reader_page->range = 1;	/* not to be freed here */
+}
+
+static struct ring_buffer_per_cpu *
+rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer, int cpu)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct buffer_page *bpage;
+	struct rb_reader *reader;
+
+	cpu_buffer = kzalloc_node(ALIGN(sizeof(*cpu_buffer), cache_line_size()),
+				  GFP_KERNEL, cpu_to_node(cpu));
+	bpage = kzalloc_node(sizeof(*bpage), GFP_KERNEL, cpu_to_node(cpu));
+	reader = rb_reader_alloc(writer, cpu);
+	if (!cpu_buffer || !bpage || !reader)
+		goto free;
+
+	INIT_LIST_HEAD(&bpage->list);
+	cpu_buffer->cpu = cpu;
+	cpu_buffer->buffer = buffer;
+	cpu_buffer->reader_page = bpage;
 	rb_reader_init_cpu(cpu_buffer);
-
-	reader->copy = (void *)__get_free_page(GFP_KERNEL);
-	if (!reader->copy || rb_reader_alloc_pages(cpu_buffer, desc)) {
-		rb_reader_free_cpu(cpu_buffer);
-		return NULL;
-	}
-
+	rb_reader_attach(reader, cpu_buffer);
 	return cpu_buffer;
+
+free:
+	if (reader)
+		free_page((unsigned long)reader->copy);
+	kvfree(reader);
+	kfree(bpage);
+	kfree(cpu_buffer);
+	return NULL;
 }
 
 /**
  * ring_buffer_reader_free - undo ring_buffer_reader()
- * @buffer:	the buffer, that nobody uses any more
+ * @buffer:	the buffer, which is not used any more
  *
  * The writer's pages are left alone.
  *
@@ -567,9 +236,9 @@ void ring_buffer_reader_free(struct trace_buffer *buffer)
 static void rb_reader_set_size(struct trace_buffer *buffer)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
-	buffer->subbuf_size = rb_writer_page_capacity();
+	buffer->subbuf_size = RB_WRITER_PAGE_DATA;
 #endif
-	buffer->max_data_size = rb_writer_page_capacity() - sizeof(u32) * 2;
+	buffer->max_data_size = RB_WRITER_PAGE_DATA - sizeof(u32) * 2;
 }
 
 static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *writer)
@@ -619,7 +288,7 @@ bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu)
 
 /**
  * ring_buffer_reader_add_cpu - read the ring of another CPU, too
- * @buffer:	a buffer from ring_buffer_reader(); others may use it meanwhile
+ * @buffer:	a buffer from ring_buffer_reader(), which may be in use
  * @writer:	the writer that was made from; it has set up the ring
  * @cpu:	the CPU, which has no ring in @buffer
  *
@@ -657,8 +326,7 @@ int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_w
  *
  * Context: process context, may sleep.
  * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
- * for a ring that is too short or a writer without a clock, or of -ENOMEM, also
- * when the task is killed.
+ * for a ring that is too short or a writer without a clock, or of -ENOMEM.
  */
 struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 {
@@ -683,27 +351,12 @@ struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
 	return buffer;
 }
 
-/* As rb_writer_get_state(), for as long as that may take. False if it takes longer. */
-static bool rb_writer_wait_state(struct ring_buffer_per_cpu *cpu_buffer,
-				 struct rb_writer_state *state)
-{
-	int i;
-
-	for (i = 0; i < RB_READER_TRIES; i++) {
-		if (rb_writer_get_state(cpu_buffer, state))
-			return true;
-		cpu_relax();
-	}
-
-	return false;
-}
-
-/* Take over the writer's counters. False if those are old ones. */
+/* Copy the writer's counters. False if they are old ones. */
 static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
 	struct rb_writer_state state;
-	bool agree = rb_writer_wait_state(cpu_buffer, &state);
+	bool agree = rb_writer_wait_state(reader, &state);
 	unsigned long gone;
 
 	if (agree) {
@@ -713,42 +366,44 @@ static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
 	}
 	local_set(&cpu_buffer->dropped_events, READ_ONCE(reader->meta->dropped));
 
-	/* If they are old, there are at least those that were read. */
+	/* If they are old, at least what was consumed was written. */
 	gone = local_read(&cpu_buffer->overrun) + cpu_buffer->read;
 	if (local_read(&cpu_buffer->entries) < gone)
 		local_set(&cpu_buffer->entries, gone);
 	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
 		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
 
-	rb_reader_set_pages(cpu_buffer, state.tail);
+	rb_reader_publish_tail(reader, state.tail);
 	return agree;
 }
 
-static void rb_reader_forget(struct ring_buffer_per_cpu *cpu_buffer)
+/* The writer has cleared the ring. */
+static void rb_reader_clear(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct rb_reader *reader = cpu_buffer->reader;
 
-	cpu_buffer->reader_page->read = rb_writer_commit(cpu_buffer->reader_page);
-	cpu_buffer->read = 0;
-	cpu_buffer->read_bytes = 0;
-	cpu_buffer->lost_events = 0;
+	reader->consumed = (struct rb_reader_consumed) {
+		.offset	= rb_writer_commit(rb_reader_page(reader)),
+		.stamp	= reader->consumed.stamp,
+	};
 	reader->pos = RB_READER_NOWHERE;
 	reader->read = 0;
 	reader->overrun = 0;
 	reader->nr_resets++;
+	rb_reader_publish(reader);
 	rb_reader_update(cpu_buffer);
 	rb_update_meta_page(cpu_buffer);
 }
 
 /**
- * ring_buffer_reader_reset - forget all events of a CPU
+ * ring_buffer_reader_reset - clear all events of a CPU
  * @buffer:	a buffer from ring_buffer_reader()
  * @cpu:	the CPU
  *
  * Context: on @cpu itself, or anywhere while @cpu is offline; any context but
  * NMI.
- * Return: 0, -EINVAL when @buffer has no ring for @cpu, or what the writer
- * refused with: then nothing has changed.
+ * Return: 0, -EINVAL when @buffer has no ring for @cpu, or the writer's error.
+ * After an error nothing has changed.
  */
 int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 {
@@ -766,7 +421,7 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	ret = writer->ops->reset(writer, cpu);
 	if (!ret)
-		rb_reader_forget(cpu_buffer);
+		rb_reader_clear(cpu_buffer);
 	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 
 	return ret;
@@ -778,8 +433,8 @@ static void rb_writer_reset_call(void *buffer)
 }
 
 /*
- * ring_buffer_reset() and its like: each CPU's on that CPU, or here while that is
- * offline. What the writer refuses stays as it is.
+ * ring_buffer_reset() and similar functions: clear each CPU's ring on that CPU, or here while
+ * the CPU is offline. If the writer refuses, the ring stays as it is.
  */
 static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
 {
@@ -800,9 +455,8 @@ static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *c
  * @buffer:	a buffer from ring_buffer_reader()
  * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS
  *
- * Takes over the writer's counters, and wakes readers when there is something
- * to read. The writer can't do that itself: somebody must call this now and
- * then while readers wait.
+ * Copies the writer's counters, and wakes readers when there is something to read. The writer
+ * can't do that itself, so this is to be called now and then while readers wait.
  *
  * Context: any but NMI.
  */
@@ -834,19 +488,19 @@ static bool rb_work_has_waiters(struct rb_irq_work *rbwork)
 }
 
 /**
- * ring_buffer_reader_has_waiters - does somebody wait for events?
+ * ring_buffer_reader_has_waiters - are there readers that wait for events?
  * @buffer:	a buffer from ring_buffer_reader()
  *
  * A poll() counts until it has returned, an epoll instance until the file is removed from it.
  *
  * Context: any.
- * Return: whether somebody is on a wait queue of @buffer.
+ * Return: whether a wait queue of @buffer is not empty.
  */
 bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	/* That of all CPUs has no queue for a ring so full. */
+	/* The queue of all CPUs has no waiters for a full ring. */
 	if (wq_has_sleeper(&buffer->irq_work.waiters))
 		return true;
 
@@ -885,7 +539,7 @@ static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
  * @cpu:	the CPU; without a ring its counters are 0
  * @stats:	where to
  *
- * If the writer stops on its way from page to page, they are old ones.
+ * If the writer stops between two pages, the counters are old ones.
  *
  * Context: process context, may sleep.
  */
@@ -903,4 +557,69 @@ void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
 			return;
 		fsleep(RB_READER_ROUND_US);
 	}
+}
+
+/* rb_setup_ids_meta_page(): the writer's pages have ids. */
+static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
+				unsigned long *subbuf_ids)
+{
+	struct rb_reader *reader = cpu_buffer->reader;
+	unsigned int id;
+
+	lockdep_assert_held(&cpu_buffer->reader_lock);
+
+	for (id = 0; id <= reader->nr_slots; id++)
+		subbuf_ids[id] = (unsigned long)reader->ids[id];
+
+	rb_reader_update(cpu_buffer);
+}
+
+/* Whether the writer has left the reader's page: then its commit is final. */
+static bool rb_reader_page_is_complete(struct rb_reader *reader)
+{
+	return smp_load_acquire(&reader->meta->tail) != reader->pos;	/* (B) */
+}
+
+/*
+ * Let user space have the rest of the reader's page, or the next one. Returns how many events
+ * are missing before it.
+ */
+static unsigned long rb_reader_show_page(struct rb_reader *reader)
+{
+	struct rb_reader_consumed *consumed = &reader->consumed;
+	struct ring_buffer_writer_page *page;
+	unsigned long lost = 0;
+	struct rb_batch batch;
+	unsigned int commit;
+
+	page = rb_reader_next_page(reader, &commit);
+	if (!page)
+		return 0;
+
+	/* The commit word of the page being written is the writer's. */
+	if (!consumed->offset && consumed->lost && rb_reader_page_is_complete(reader)) {
+		lost = consumed->lost;
+		consumed->lost = 0;
+		WRITE_ONCE(page->commit, rb_page_set_lost(page, commit, lost));
+	}
+
+	rb_reader_get_batch(reader, commit, UINT_MAX, &batch);
+	rb_reader_consume(reader, &batch);
+	flush_kernel_vmap_range(page, PAGE_SIZE);
+	return lost;
+}
+
+/* ring_buffer_map_get_reader() */
+static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	unsigned long lost;
+
+	lockdep_assert_held(&cpu_buffer->mapping_lock);
+
+	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
+
+	lost = rb_reader_show_page(cpu_buffer->reader);
+	rb_reader_update(cpu_buffer);
+	rb_update_meta_page(cpu_buffer);
+	cpu_buffer->meta_page->reader.lost_events = lost;
 }

@@ -1,131 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Taking a remote writer's events one by one, without a lock for each
+ * Consuming a remote writer's events one by one, without a lock for each
  *
- * Included by ring_buffer.c after ring_buffer_reader_page.c; see ring_buffer_reader.c. A
- * cursor goes over a copy of what there was on the reader's page; the ring is told how far
- * it went when it needs more, and in the end:
+ * A cursor walks over a copy of what the reader's page had. When the cursor needs more, and
+ * when it finishes, it reports how far it went:
  *
- *	reader's page	| read before | gone past | to come | written since |
- *	                              bpage->read cursor->offset
- *	                                                    cursor->commit
+ *	reader's page	| consumed | gone past | not read yet | written since |
+ *	                   consumed.offset    cursor->offset
+ *	                                                   cursor->walk.commit
  *
- * Events are validated in the copy, which nobody else writes.
- *
- * Locking: while there is a cursor nobody else takes events of the CPU or forgets them,
- * which is for its owner to see to; else those gone past are read twice. What the ring is
- * told, and the copy, is done under cpu_buffer->reader_lock.
+ * Locking: while a cursor exists, nobody else consumes the CPU's events or clears them. Its
+ * owner makes sure of that. Otherwise events are read twice. The copy is made, and the
+ * events are consumed, under rb_reader.lock.
  */
 
-/* The events gone past are read. */
-static void rb_cursor_take(struct ring_buffer_reader_cursor *cursor)
+#include "ring_buffer_reader_internal.h"
+
+/*
+ * Consume the events that the cursor went past, and what follows up to @end and is not an
+ * event; nothing if the events were cleared.
+ */
+static void rb_cursor_consume(struct ring_buffer_reader_cursor *cursor, unsigned int end)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
-	struct buffer_page *bpage = cpu_buffer->reader_page;
+	struct rb_reader *reader = cursor->reader;
+	struct rb_batch batch;
 
-	lockdep_assert_held(&cpu_buffer->reader_lock);
+	lockdep_assert_held(reader->lock);
 
-	if (!cursor->nr || cursor->nr_resets != cpu_buffer->reader->nr_resets)
+	if (cursor->nr_resets != reader->nr_resets)
 		return;
 
-	cpu_buffer->read_bytes += cursor->offset - bpage->read;
-	cpu_buffer->read += cursor->nr;
-	cpu_buffer->read_stamp = cursor->stamp;
-	cpu_buffer->lost_events = 0;
-	bpage->read = cursor->offset;
+	batch = (struct rb_batch) {
+		.bytes		= cursor->offset - reader->consumed.offset,
+		.corrupt	= end - cursor->offset,
+		.nr		= cursor->nr,
+		.stamp		= cursor->stamp,
+	};
+	if (cursor->nr)
+		reader->consumed.lost = 0;
+	rb_reader_consume(reader, &batch);
 	cursor->nr = 0;
 }
 
-/* All that was copied is gone past, but for what is no event. */
-static void rb_cursor_end_page(struct ring_buffer_reader_cursor *cursor)
-{
-	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
-
-	rb_cursor_take(cursor);
-	if (cursor->nr_resets == cpu_buffer->reader->nr_resets)
-		cpu_buffer->reader_page->read = max(cpu_buffer->reader_page->read, cursor->commit);
-	cursor->commit = 0;
-}
-
-/* Copy what is left of the reader's page, or the next one. False when there is nothing. */
+/* Copy the rest of the reader's page, or the next one. False if there is nothing. */
 static bool rb_cursor_copy(struct ring_buffer_reader_cursor *cursor)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
-	struct rb_reader *reader = cpu_buffer->reader;
+	struct rb_reader *reader = cursor->reader;
+	struct rb_reader_consumed *consumed = &reader->consumed;
 	struct ring_buffer_writer_page *page;
-	struct buffer_page *bpage;
+	unsigned int commit;
 
-	lockdep_assert_held(&cpu_buffer->reader_lock);
+	lockdep_assert_held(reader->lock);
 
-	if (cursor->commit)
-		rb_cursor_end_page(cursor);
+	if (cursor->walk.commit) {
+		rb_cursor_consume(cursor, cursor->walk.commit);
+		cursor->walk.commit = 0;
+	}
 
-	bpage = rb_writer_get_reader_page(cpu_buffer);
-	if (!bpage)
+	page = rb_reader_next_page(reader, &commit);
+	if (!page)
 		return false;
 
 	cursor->nr_resets = reader->nr_resets;
-	cursor->commit = rb_writer_commit(bpage);
-	cursor->offset = bpage->read;
-	cursor->stamp = cpu_buffer->read_stamp;
-	cursor->lost = cpu_buffer->lost_events;
+	cursor->offset = consumed->offset;
+	cursor->stamp = consumed->stamp;
+	cursor->lost = consumed->lost;
+	rb_walk_start(&cursor->walk, reader->copy, commit, cursor->offset, cursor->stamp);
 
-	page = (void *)bpage->page;
 	memcpy(&reader->copy->data[cursor->offset], &page->data[cursor->offset],
-	       cursor->commit - cursor->offset);
+	       commit - cursor->offset);
 	return true;
 }
 
 static bool rb_cursor_refill(struct ring_buffer_reader_cursor *cursor)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
-	unsigned long flags;
-	bool ret;
+	guard(raw_spinlock_irqsave)(cursor->reader->lock);
 
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	ret = rb_cursor_copy(cursor);
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
-
-	return ret;
+	return rb_cursor_copy(cursor);
 }
 
-/* Look up the next event of the copy. What is before it is gone past with it, not before. */
-static bool rb_cursor_find(struct ring_buffer_reader_cursor *cursor)
+/* Go to the next event of the copy. */
+static __always_inline bool rb_cursor_next(struct ring_buffer_reader_cursor *cursor)
 {
-	struct ring_buffer_writer_page *copy = cursor->cpu_buffer->reader->copy;
-	unsigned int offset = cursor->offset, length;
-	u64 ts = cursor->stamp;
-
-	length = rb_writer_find_event(copy, cursor->commit, &offset, &ts);
-	if (!length)
+	if (!rb_walk_next(&cursor->walk)) {
+		cursor->event = NULL;
 		return false;
+	}
 
-	cursor->event = (void *)&copy->data[offset];
-	cursor->ts = ts;
-	cursor->next = offset + length;
+	cursor->event = (void *)&cursor->reader->copy->data[cursor->walk.offset];
+	cursor->ts = cursor->walk.ts;
 	return true;
 }
 
 /**
- * ring_buffer_reader_cursor_start - begin to take events of a CPU
- * @cursor:	what with
+ * ring_buffer_reader_cursor_start - begin to consume events of a CPU
+ * @cursor:	the cursor
  * @buffer:	a buffer from ring_buffer_reader()
  * @cpu:	a CPU that has a ring
  *
- * Context: any but NMI. Until ring_buffer_reader_cursor_finish() the caller takes the
- * events of the CPU alone, and nobody forgets them.
+ * Context: any but NMI. Until ring_buffer_reader_cursor_finish() nobody else consumes events
+ * of the CPU, and nobody clears them.
  */
 void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
 				     struct trace_buffer *buffer, int cpu)
 {
-	*cursor = (struct ring_buffer_reader_cursor){ .cpu_buffer = buffer->buffers[cpu] };
+	*cursor = (struct ring_buffer_reader_cursor){ .reader = rb_reader_of(buffer, cpu) };
 }
 
 /**
  * ring_buffer_reader_cursor_peek - the next event
  * @cursor:	the cursor
  *
- * Its time is @cursor->ts then, and what was lost before it @cursor->lost.
+ * Then @cursor->ts is its time, and @cursor->lost the number of events lost before it.
  *
  * Context: as ring_buffer_reader_cursor_start().
  * Return: the event, until ring_buffer_reader_cursor_advance(); NULL when there is none now.
@@ -133,12 +119,12 @@ void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
 struct ring_buffer_event *
 ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor)
 {
-	if (cursor->event || rb_cursor_find(cursor))
+	if (cursor->event)
 		return cursor->event;
 
-	/* A page of what is no event is not waited for, nor gone past in a loop. */
+	/* A page without an event is consumed by the next call: each looks at one page. */
 	if (rb_cursor_refill(cursor))
-		rb_cursor_find(cursor);
+		rb_cursor_next(cursor);
 	return cursor->event;
 }
 
@@ -152,26 +138,24 @@ ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor)
  */
 bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor)
 {
-	cursor->event = NULL;
-	cursor->offset = cursor->next;
+	cursor->offset = cursor->walk.offset + cursor->walk.length;
 	cursor->stamp = cursor->ts;
 	cursor->lost = 0;
 	cursor->nr++;
-	return rb_cursor_find(cursor);
+	return rb_cursor_next(cursor);
 }
 
 /**
- * ring_buffer_reader_cursor_finish - have taken the events that the cursor went past
+ * ring_buffer_reader_cursor_finish - consume the events that the cursor went past
  * @cursor:	the cursor
  *
  * Context: as ring_buffer_reader_cursor_start().
  */
 void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = cursor->cpu_buffer;
-	unsigned long flags;
+	guard(raw_spinlock_irqsave)(cursor->reader->lock);
 
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	rb_cursor_take(cursor);
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	/* Without a copy nothing was read. */
+	if (cursor->walk.commit)
+		rb_cursor_consume(cursor, cursor->offset);
 }

@@ -1,95 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looking at a remote writer's events without consuming them
+ * Reading a remote writer's events without consuming them
  *
- * Included by ring_buffer.c after ring_buffer_reader_page.c; see
- * ring_buffer_reader.c. An iterator
- * shows what was in the ring of a CPU when it was started: from the event that
- * a consuming reader would get next to the last one written by then.
+ * An iterator shows what a CPU's ring had when the iterator was started: from the event
+ * that a consuming reader would get next to the last one written by then.
  *
- * It goes from position to position, and copies each page whole. The writer
- * does not wait for it and may take a page that is looked at; so may a
- * consuming reader give one back. Then
+ * It goes from position to position, and copies each page whole. The writer does not wait
+ * for an iterator and may overwrite the page. A consuming reader may swap it. So the page at
+ * iter->pos is
  *
- *	wanted	 the page at iter->pos is in its slot, or is the reader's
- *	copied	 ... and still was when the copy was done, by (G): the events
- *		 are shown from the copy, whatever becomes of the page
- *	gone	 else; the iterator goes on at the oldest page there is. The
- *		 numbers of the events tell how many were missed; those that a
- *		 consuming reader took meanwhile are not lost
+ *	wanted	 if it is in its slot, or is the reader's
+ *	copied	 if it still was when the copy was done, by (G): the events are shown from
+ *		 the copy, whatever happens to the page
+ *	gone	 otherwise. The iterator goes on at the oldest page. The numbers of the
+ *		 events tell how many are missing. Those that a consuming reader has
+ *		 consumed meanwhile are not lost
  *
- * Locking: struct rb_reader, and with it what an iterator knows of the ring
- * (@list, @pos, @taken), is covered by cpu_buffer->reader_lock. The rest is its
- * owner's.
+ * Locking: rb_reader.lock covers struct rb_reader and what an iterator knows of the ring
+ * (@list, @pos, @consumed). The rest is the owner's.
+ *
+ * The letters of memory orderings, (B) and so on, are explained in trace_ring.c.
  */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/slab.h>
+
+#include "ring_buffer_reader_internal.h"
 
 /**
- * struct ring_buffer_reader_iter - a look at the ring of one CPU
- * @cpu_buffer:	the CPU's
+ * struct ring_buffer_reader_iter - an iterator over the ring of one CPU
+ * @reader:	the CPU's
  * @list:	in rb_reader.iters
- * @nr_resets:	rb_reader.nr_resets at the start; the events are gone if it changed
+ * @nr_resets:	rb_reader.nr_resets at the start. If that has changed the events are gone
  * @pos:	position of the page to copy next
  * @last_pos:	position of the last page to copy
- * @taken:	events to be shown, from @pos on, that a consuming reader took
- * @number:	of the event shown, or to be shown next
- * @end:	number of the event not to be shown any more
- * @lost:	events missing before that one; ULONG_MAX when nobody knows
- * @ts:		its time
- * @offset:	where it is in @page, bytes
- * @length:	bytes it has there; 0 while it is not looked up
- * @page:	the copy, as far as it was written
+ * @consumed:	events from @pos on that were consumed meanwhile
+ * @number:	of the event that is shown, or shown next
+ * @end:	number of the first event that is not to be shown
+ * @lost:	events missing before that one; ULONG_MAX if the number is not known
+ * @page:	a copy of a page, as far as it was written
+ * @walk:	where the iterator is on @page; @walk.length is 0 if it is at no event
  */
 struct ring_buffer_reader_iter {
-	struct ring_buffer_per_cpu	*cpu_buffer;
-	struct list_head		list;
-	unsigned int			nr_resets;
-	u64				pos;
-	u64				last_pos;
-	u64				taken;
-	u64				number;
-	u64				end;
-	unsigned long			lost;
-	u64				ts;
-	unsigned int			offset;
-	unsigned int			length;
-	struct ring_buffer_writer_page	*page;
+	struct rb_reader			*reader;
+	struct list_head			list;
+	unsigned int				nr_resets;
+	u64					pos;
+	u64					last_pos;
+	u64					consumed;
+	u64					number;
+	u64					end;
+	unsigned long				lost;
+	struct ring_buffer_writer_page		*page;
+	struct ring_buffer_reader_walk		walk;
 };
 
-/* A consuming reader gives its page back: what it had is out of reach. */
-static void rb_iters_taken(struct ring_buffer_per_cpu *cpu_buffer)
+/* A consuming reader is about to swap its page: iterators can't reach its events any more. */
+void rb_iters_consumed(struct rb_reader *reader)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
-	u64 nr = cpu_buffer->read - reader->read;
+	u64 nr = reader->consumed.nr - reader->read;
 	u64 first = reader->read + reader->overrun;
 	struct ring_buffer_reader_iter *iter;
 
-	lockdep_assert_held(&cpu_buffer->reader_lock);
+	lockdep_assert_held(reader->lock);
 
 	if (reader->pos == RB_READER_NOWHERE)
 		return;
 
 	list_for_each_entry(iter, &reader->iters, list) {
 		if (iter->pos <= reader->pos && first < iter->end)
-			iter->taken += min(nr, iter->end - first);
+			iter->consumed += min(nr, iter->end - first);
 	}
-}
-
-/* How many events are on the reader's page, which is complete. */
-static u64 rb_iter_reader_events(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct buffer_page *bpage = cpu_buffer->reader_page;
-	unsigned int offset = 0;
-
-	if (cpu_buffer->reader->pos == RB_READER_NOWHERE)
-		return 0;
-
-	return rb_writer_count_events((void *)bpage->page, rb_writer_commit(bpage), &offset);
 }
 
 /* The position of the oldest page from iter->pos on, and its first event's number. */
 static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *number)
 {
-	struct rb_reader *reader = iter->cpu_buffer->reader;
+	struct rb_reader *reader = iter->reader;
 	struct rb_writer_state state;
 
 	*number = reader->read + reader->overrun;
@@ -97,10 +85,12 @@ static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *
 	if (reader->pos != RB_READER_NOWHERE && iter->pos <= reader->pos)
 		return true;
 
-	if (!rb_writer_get_state(iter->cpu_buffer, &state))
+	if (!rb_writer_get_state(reader, &state))
 		return false;
 
-	*number = reader->read + rb_iter_reader_events(iter->cpu_buffer) + state.overrun;
+	*number = reader->read + state.overrun;
+	if (reader->pos != RB_READER_NOWHERE)
+		*number += rb_reader_count_page(rb_reader_page(reader));
 	*pos = state.oldest;
 	return true;
 }
@@ -114,23 +104,22 @@ static bool rb_iter_skip(struct ring_buffer_reader_iter *iter)
 		return false;
 
 	number = min(number, iter->end);
-	iter->lost += number - iter->number - iter->taken;
-	iter->taken = 0;
+	iter->lost += number - iter->number - iter->consumed;
+	iter->consumed = 0;
 	iter->number = number;
 	iter->pos = pos;
 	return true;
 }
 
-/* Copy a page, as far as it is written. False if the writer took it meanwhile. */
-static bool rb_iter_copy(struct ring_buffer_reader_iter *iter, struct buffer_page *bpage)
+/* Copy a page, as far as it is written. False if the writer has overwritten it meanwhile. */
+static bool rb_iter_copy(struct ring_buffer_reader_iter *iter,
+			 const struct ring_buffer_writer_page *page)
 {
-	struct rb_reader *reader = iter->cpu_buffer->reader;
-	struct ring_buffer_writer_page *page = (void *)bpage->page;
-	unsigned int commit = rb_writer_commit(bpage);
+	struct rb_reader *reader = iter->reader;
+	unsigned int commit = rb_writer_commit(page);
 
-	iter->page->time_stamp = READ_ONCE(page->time_stamp);
-	iter->page->commit = commit;
-	/* The writer may take the page: then this is told by next. */
+	rb_walk_start(&iter->walk, iter->page, commit, 0, READ_ONCE(page->time_stamp));
+	/* If the writer overwrites the page, meta->next tells. */
 	data_race(memcpy(iter->page->data, page->data, commit));
 	smp_rmb();						/* (G) */
 
@@ -139,14 +128,13 @@ static bool rb_iter_copy(struct ring_buffer_reader_iter *iter, struct buffer_pag
 }
 
 /* The page at iter->pos; NULL if that is gone. */
-static struct buffer_page *rb_iter_find(struct ring_buffer_reader_iter *iter)
+static struct ring_buffer_writer_page *rb_iter_find(struct ring_buffer_reader_iter *iter)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = iter->cpu_buffer;
-	struct rb_reader *reader = cpu_buffer->reader;
+	struct rb_reader *reader = iter->reader;
 	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
 
 	if (iter->pos == reader->pos)
-		return cpu_buffer->reader_page;
+		return rb_reader_page(reader);
 	if (iter->pos < rb_writer_oldest(reader, tail))
 		return NULL;
 	return *rb_writer_slot(reader, iter->pos);
@@ -154,34 +142,33 @@ static struct buffer_page *rb_iter_find(struct ring_buffer_reader_iter *iter)
 
 static bool rb_iter_at_end(struct ring_buffer_reader_iter *iter)
 {
-	struct rb_reader *reader = iter->cpu_buffer->reader;
+	struct rb_reader *reader = iter->reader;
 
-	/* A tail that went back is not the writer's doing; it bounds this all the same. */
+	/* A correct writer's tail never goes back. A corrupted one bounds the loop, too. */
 	return iter->number >= iter->end || iter->pos > iter->last_pos ||
 	       iter->pos > READ_ONCE(reader->meta->tail) || iter->nr_resets != reader->nr_resets;
 }
 
 enum rb_iter_result { RB_ITER_END, RB_ITER_COPIED, RB_ITER_BUSY };
 
-/* Copy the next page, unless the writer is faster, or just going to another. */
+/* Copy the next page, unless the writer is faster or goes to its next page. */
 static enum rb_iter_result rb_iter_try_page(struct ring_buffer_reader_iter *iter)
 {
-	struct buffer_page *bpage;
+	struct ring_buffer_writer_page *page;
 	int i;
 
-	lockdep_assert_held(&iter->cpu_buffer->reader_lock);
+	lockdep_assert_held(iter->reader->lock);
 
 	for (i = 0; i < RB_READER_TRIES; i++) {
 		if (rb_iter_at_end(iter))
 			return RB_ITER_END;
 
-		bpage = rb_iter_find(iter);
-		if (bpage && rb_iter_copy(iter, bpage)) {
-			iter->ts = iter->page->time_stamp;
-			iter->offset = 0;
+		page = rb_iter_find(iter);
+		if (page && rb_iter_copy(iter, page)) {
 			iter->pos++;
 			return RB_ITER_COPIED;
 		}
+		iter->walk.commit = 0;
 		if (!rb_iter_skip(iter))
 			cpu_relax();
 	}
@@ -192,32 +179,21 @@ static enum rb_iter_result rb_iter_try_page(struct ring_buffer_reader_iter *iter
 /* Copy the next page. False at the end. */
 static bool rb_iter_next_page(struct ring_buffer_reader_iter *iter)
 {
-	raw_spinlock_t *lock = &iter->cpu_buffer->reader_lock;
 	enum rb_iter_result result;
-	unsigned long flags;
 	int i;
 
 	for (i = 0; i < RB_READER_ROUNDS; i++) {
-		raw_spin_lock_irqsave(lock, flags);
-		result = rb_iter_try_page(iter);
-		raw_spin_unlock_irqrestore(lock, flags);
+		scoped_guard(raw_spinlock_irqsave, iter->reader->lock)
+			result = rb_iter_try_page(iter);
 		if (result != RB_ITER_BUSY)
 			return result == RB_ITER_COPIED;
 		fsleep(RB_READER_ROUND_US);
 	}
 
-	/* The writer stopped on its way, and nobody can tell how many. */
+	/* The writer stopped between two pages. The number of lost events is not known. */
 	iter->lost = ULONG_MAX;
 	iter->end = 0;
 	return false;
-}
-
-/* Look up the event at iter->offset. False at the page's end. */
-static bool rb_iter_next_on_page(struct ring_buffer_reader_iter *iter)
-{
-	iter->length = rb_writer_find_event(iter->page, iter->page->commit, &iter->offset,
-					    &iter->ts);
-	return iter->length;
 }
 
 /**
@@ -231,15 +207,15 @@ static bool rb_iter_next_on_page(struct ring_buffer_reader_iter *iter)
 struct ring_buffer_event *
 ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts)
 {
-	while (!iter->length) {
+	while (!iter->walk.length) {
 		if (iter->number >= iter->end)
 			return NULL;
-		if (!rb_iter_next_on_page(iter) && !rb_iter_next_page(iter))
+		if (!rb_walk_next(&iter->walk) && !rb_iter_next_page(iter))
 			return NULL;
 	}
 
-	*ts = iter->ts;
-	return (struct ring_buffer_event *)&iter->page->data[iter->offset];
+	*ts = iter->walk.ts;
+	return (struct ring_buffer_event *)&iter->page->data[iter->walk.offset];
 }
 
 /**
@@ -265,83 +241,88 @@ unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter)
 void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter)
 {
 	iter->lost = 0;
-	if (!iter->length)
+	if (!iter->walk.length)
 		return;
 
-	iter->offset += iter->length;
-	iter->length = 0;
+	iter->walk.offset += iter->walk.length;
+	iter->walk.length = 0;
 	iter->number++;
 }
 
-/* Up to where to look; false if the writer is just going to another page. */
+/* Set the end. False if the writer is going to its next page. */
 static bool rb_iter_try_end(struct ring_buffer_reader_iter *iter)
 {
-	struct rb_reader *reader = iter->cpu_buffer->reader;
+	struct rb_reader *reader = iter->reader;
 	struct rb_writer_state state;
 
-	if (rb_writer_wait_state(iter->cpu_buffer, &state)) {
+	if (rb_writer_wait_state(reader, &state)) {
 		iter->end = state.entries;
 		iter->last_pos = state.tail;
 		return true;
 	}
 
-	/* Perhaps without the page that it is leaving */
+	/* This may not include the page that the writer is leaving. */
 	iter->end = smp_load_acquire(&reader->meta->meta.entries);	/* (N) */
 	iter->last_pos = smp_load_acquire(&reader->meta->tail);		/* (B) */
 	return false;
 }
 
-/* Start where a consuming reader is. False if this was not the time for that. */
+/* Copy the rest of the reader's page. */
+static void rb_iter_copy_rest(struct ring_buffer_reader_iter *iter)
+{
+	struct rb_reader *reader = iter->reader;
+	unsigned int offset = reader->consumed.offset;
+
+	if (reader->pos == RB_READER_NOWHERE || offset >= rb_writer_commit(rb_reader_page(reader)))
+		return;
+
+	rb_iter_copy(iter, rb_reader_page(reader));
+	iter->walk.offset = offset;
+	if (offset)
+		iter->walk.ts = reader->consumed.stamp;
+}
+
+/* Start where a consuming reader is. False if the writer is going to its next page. */
 static bool rb_iter_try_start(struct ring_buffer_reader_iter *iter)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = iter->cpu_buffer;
-	struct rb_reader *reader = cpu_buffer->reader;
-	struct buffer_page *page = cpu_buffer->reader_page;
+	struct rb_reader *reader = iter->reader;
 	bool done;
 
-	lockdep_assert_held(&cpu_buffer->reader_lock);
+	lockdep_assert_held(reader->lock);
 
 	done = rb_iter_try_end(iter);
 	iter->nr_resets = reader->nr_resets;
 	iter->pos = reader->pos + 1;
-	iter->number = cpu_buffer->read + reader->overrun;
-	iter->page->commit = 0;
-	iter->offset = 0;
+	iter->number = reader->consumed.nr + reader->overrun;
 
-	/* Events lost before its page that it was not told of yet. */
-	iter->lost = cpu_buffer->lost_events;
+	/* Lost before the reader's page, and not reported yet. */
+	iter->lost = reader->consumed.lost;
 
-	if (reader->pos != RB_READER_NOWHERE && page->read < rb_writer_commit(page)) {
-		rb_iter_copy(iter, page);
-		iter->ts = page->read ? cpu_buffer->read_stamp : iter->page->time_stamp;
-		iter->offset = page->read;
-	}
-
+	rb_walk_start(&iter->walk, iter->page, 0, 0, 0);
+	rb_iter_copy_rest(iter);
 	return done;
 }
 
 static void rb_iter_start(struct ring_buffer_reader_iter *iter)
 {
-	raw_spinlock_t *lock = &iter->cpu_buffer->reader_lock;
-	unsigned long flags;
-	bool done;
+	bool done = false;
 	int i;
 
-	for (i = 0; i < RB_READER_ROUNDS; i++) {
-		raw_spin_lock_irqsave(lock, flags);
-		done = rb_iter_try_start(iter);
-		if (done || i == RB_READER_ROUNDS - 1)
-			list_add(&iter->list, &iter->cpu_buffer->reader->iters);
-		raw_spin_unlock_irqrestore(lock, flags);
-		if (done)
-			return;
-		fsleep(RB_READER_ROUND_US);
+	for (i = 0; i < RB_READER_ROUNDS && !done; i++) {
+		if (i)
+			fsleep(RB_READER_ROUND_US);
+		scoped_guard(raw_spinlock_irqsave, iter->reader->lock) {
+			done = rb_iter_try_start(iter);
+			if (done || i == RB_READER_ROUNDS - 1)
+				list_add(&iter->list, &iter->reader->iters);
+		}
 	}
 }
 
 /**
- * ring_buffer_reader_iter_start - look at the events of a CPU
- * @buffer:	a buffer from ring_buffer_reader(), which stays while it is looked at
+ * ring_buffer_reader_iter_start - begin to read events without consuming them
+ * @buffer:	a buffer from ring_buffer_reader(), which stays until
+ *		ring_buffer_reader_iter_finish()
  * @cpu:	the CPU
  *
  * Context: process context, may sleep.
@@ -353,7 +334,7 @@ ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu)
 {
 	struct ring_buffer_reader_iter *iter;
 
-	if (!cpumask_test_cpu(cpu, buffer->cpumask))
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return ERR_PTR(-EINVAL);
 
 	iter = kzalloc(sizeof(*iter), GFP_KERNEL_ACCOUNT);
@@ -366,7 +347,7 @@ ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu)
 		return ERR_PTR(-ENOMEM);
 	}
 
-	iter->cpu_buffer = buffer->buffers[cpu];
+	iter->reader = rb_reader_of(buffer, cpu);
 	rb_iter_start(iter);
 	return iter;
 }
@@ -379,14 +360,11 @@ ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu)
  */
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter)
 {
-	unsigned long flags;
-
 	if (IS_ERR_OR_NULL(iter))
 		return;
 
-	raw_spin_lock_irqsave(&iter->cpu_buffer->reader_lock, flags);
-	list_del(&iter->list);
-	raw_spin_unlock_irqrestore(&iter->cpu_buffer->reader_lock, flags);
+	scoped_guard(raw_spinlock_irqsave, iter->reader->lock)
+		list_del(&iter->list);
 
 	free_page((unsigned long)iter->page);
 	kfree(iter);

@@ -3,7 +3,7 @@
  * The writer of a ring of trace pages
  *
  * A remote writes its events into such a ring, and the kernel reads them from there
- * (ring_buffer_reader.c). A ring has one writer, which nothing interrupts, and one
+ * (ring_buffer_reader_internal.h). A ring has one writer, which nothing interrupts, and one
  * consuming reader. This file does not depend on what the remote is: arm64's nVHE
  * hypervisor, KUnit and the tests in user space compile it as it is.
  *
@@ -69,7 +69,7 @@
  * (A) commit: A-commit
  *	trace_ring.h:trace_ring_commit
  *   with
- *	ring_buffer_reader.c:rb_writer_commit
+ *	ring_buffer_reader_internal.h:rb_writer_commit
  *
  *	The writer stores the event, then page->commit with release. The reader loads
  *	page->commit with acquire, then the events that it covers.
@@ -78,16 +78,16 @@
  *	trace_ring.c:trace_ring_next_page
  *   with
  *	trace_ring.c:trace_ring_swap_reader
- *	ring_buffer_reader.c:rb_writer_empty
- *	ring_buffer_reader.c:rb_writer_get_reader_page
- *	ring_buffer_reader.c:rb_writer_get_state
- *	ring_buffer_reader.c:rb_writer_oldest_page
- *	ring_buffer_reader.c:rb_writer_set_reader
+ *	ring_buffer_reader.c:rb_reader_page_is_complete
  *	ring_buffer_reader_dump.c:rb_dump_find_pages
  *	ring_buffer_reader_iter.c:rb_iter_find
  *	ring_buffer_reader_iter.c:rb_iter_try_end
- *	ring_buffer_reader_page.c:rb_writer_next_complete
- *	ring_buffer_reader_page.c:rb_writer_page_complete
+ *	ring_buffer_reader_page.c:rb_reader_next_is_complete
+ *	ring_buffer_reader_state.c:rb_reader_is_empty
+ *	ring_buffer_reader_state.c:rb_reader_next_page
+ *	ring_buffer_reader_state.c:rb_reader_oldest_page
+ *	ring_buffer_reader_state.c:rb_reader_set_page
+ *	ring_buffer_reader_state.c:rb_writer_get_state
  *
  *	The writer stores page->commit for the last time, then ring->tail and meta->tail
  *	with release. The reader loads tail with acquire: pages at earlier positions are
@@ -108,7 +108,7 @@
  *	trace_ring.c:trace_ring_claim_slot
  *   with
  *	trace_ring.c:trace_ring_swap_reader
- *	ring_buffer_reader.c:rb_writer_swap
+ *	ring_buffer_reader_state.c:rb_writer_swap
  *
  *	The reader reads its page, then ops->swap_reader() puts it into a slot, by an
  *	exchange that is at least a release. The writer loads the slot with acquire, then
@@ -117,9 +117,9 @@
  * (G) next: G-taken, G-counters
  *	trace_ring.c:trace_ring_next_page
  *   with
- *	ring_buffer_reader.c:rb_writer_get_state
  *	ring_buffer_reader_dump.c:rb_dump_is_there
  *	ring_buffer_reader_iter.c:rb_iter_copy
+ *	ring_buffer_reader_state.c:rb_writer_get_state
  *
  *	The writer stores meta->next, then what belongs to that position: the overrun, the
  *	page's commit and its events; smp_wmb() between. A non-consuming reader reads those
@@ -140,7 +140,7 @@
  *	are on pages up to tail.
  *
  * (S) swap: S-swap
- *	ring_buffer_reader.c:rb_writer_swap
+ *	ring_buffer_reader_state.c:rb_writer_swap
  *   with
  *	ring_buffer_reader_dump.c:rb_dump_is_at
  *

@@ -223,10 +223,10 @@ void ring_test_dump_garbage(struct kunit *test)
 
 		ring_buffer_reader_dump_start(&dump, t->buffer, RING_TEST_CPU, RING_DUMP_ALL);
 		for (nr = 0; ring_buffer_reader_dump_next(&dump); nr++) {
-			KUNIT_ASSERT_LE(test, dump.offset + dump.length, RING_TEST_MAX_SIZE + 8);
+			KUNIT_ASSERT_LE(test, dump.walk.offset + dump.walk.length, RING_TEST_MAX_SIZE + 8);
 			KUNIT_ASSERT_LE(test, ring_buffer_reader_dump_copy(&dump, data,
 									   sizeof(data)),
-					min(dump.length, sizeof(data)));
+					min(dump.walk.length, sizeof(data)));
 		}
 		KUNIT_ASSERT_LE(test, nr, RING_DUMP_PAGES * PAGE_SIZE / 8);
 		all += nr;

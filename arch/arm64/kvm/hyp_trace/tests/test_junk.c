@@ -116,10 +116,10 @@ void ring_test_junk_consumed(struct kunit *test)
 	ring_test_read_all(test, t);
 }
 
-/* An event that says that it is longer than what is committed is none; the next one is. */
+/* An event that is longer than what is committed, or is not whole words, ends the page. */
 void ring_test_junk_cut(struct kunit *test)
 {
-	static const u32 lengths[] = { 0, 1, 3, 4, 112, 116, 205, 5000, U32_MAX };
+	static const u32 lengths[] = { 0, 1, 3, 4, 112, 116, 117, 203, 205, 5000, U32_MAX };
 	struct ring_buffer_event *event;
 	struct ring_test *t;
 	unsigned int i;
