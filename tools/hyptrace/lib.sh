@@ -10,6 +10,12 @@ BUILD=$ROOT/build
 TOOLS=$ROOT/tools/hyptrace
 mkdir -p "$BUILD"
 
+# Debian's ccache stands for each compiler there. By its path rather than by a prefix in
+# CC: the commands that kbuild records are the same with and without it. It needs a
+# directory that it may write, its own default or CCACHE_DIR.
+PATH=/usr/lib/ccache:$PATH
+[ -n "${CCACHE_DIR:-}" ] || [ -w "${HOME:-/nonexistent}" ] || export CCACHE_DISABLE=1
+
 # A make above us has variables and jobs for itself, not for the makes below.
 unset MAKEFLAGS MAKEOVERRIDES MFLAGS MAKELEVEL
 
