@@ -38,7 +38,8 @@ forms() {
 		echo none max 1
 		;;
 	*)
-		# On two CPUs it is the others', each.
+		echo protected max 2
+		echo nvhe cortex-a72 2
 		echo protected max 6
 		echo protected cortex-a72 1 nvhe max 1
 		echo protected cortex-a72 4
@@ -113,7 +114,6 @@ boot() {
 report() {
 	dir=$tmp/$1-$2-$3
 	name="$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)"
-	sed 's/^/# /' "$dir/err"
 	awk -v form="$name" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$dir/ktap" \
 		>"$dir/tap" || failed=1
 	cat "$dir/tap"
@@ -124,6 +124,8 @@ report() {
 		echo "not ok $count - $name: the VM ends with status $(cat "$dir/status")"
 		failed=1
 	fi
+	# Behind the line that it is the reason of.
+	sed 's/^/# /' "$dir/err"
 }
 
 "$TOOLS/selftest"

@@ -31,7 +31,6 @@ boot() {
 	END
 	"$TOOLS/vm" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=$((SOAK + 300)) \
 		>"$tmp/ktap" 2>"$tmp/err" && rc=0 || rc=$?
-	sed 's/^/# /' "$tmp/err"
 }
 
 "$TOOLS/selftest"
@@ -46,5 +45,6 @@ else
 	echo "not ok $count - the VM ends with status $rc"
 	failed=1
 fi
+sed 's/^/# /' "$tmp/err"
 echo "1..$count"
 exit "$failed"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # trace-cmd of each release of Debian that has one able to, in a VM: the results of
 # clients/trace-cmd.sh as ours. If a release can't be had, it is skipped.
+#
+# FORM="trixie protected max"	that one alone
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -34,7 +36,6 @@ result() {
 boot() {
 	"$TOOLS/vm" "MODE=$3" "CPU=$4" SMP=2 SCRIPT="$tmp/script" FILES="$1/files" TIMEOUT=300 \
 		>"$1/ktap" 2>"$1/err" && rc=0 || rc=$?
-	sed 's/^/# /' "$1/err"
 	awk -v form="$2, $3 $4" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$1/ktap" \
 		>"$1/tap" || failed=1
 	cat "$1/tap"
@@ -45,9 +46,13 @@ boot() {
 		result "not ok" "$2, $3 $4: the VM ends with status $rc"
 		failed=1
 	fi
+	sed 's/^/# /' "$1/err"
 }
 
-forms >"$tmp/forms"
+forms | grep -wF "${FORM:-}" >"$tmp/forms" || {
+	echo "Bail out! no such form: $FORM"
+	exit 1
+}
 while read -r suite mode cpu; do
 	dir=$tmp/$suite-$mode
 	mkdir "$dir"
