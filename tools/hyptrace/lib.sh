@@ -58,6 +58,12 @@ apt_says() {
 		echo "apt has no such package"
 }
 
+# A time limit on this machine: seconds, and how much slower it is than most. `make check`
+# finds that out; in percent.
+scaled() {
+	echo $(($1 * ${SCALE:-100} / 100))
+}
+
 # The lines of standard input that a list does not allow. Each line of the list
 # is an extended regular expression, a tab and the reason; one without a reason
 # is a finding itself. not_allowed LIST
@@ -69,21 +75,52 @@ not_allowed() {
 		{ allowed[$1] }' "$1" -
 }
 
+# The processes that a process has begun, and that those have.
+descendants() {
+	# shellcheck disable=SC2013 # words, not lines
+	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		echo "$child"
+		descendants "$child"
+	done
+}
+
+# End what this shell has begun, also in the background, where an interrupt is ignored;
+# then the shell. dash runs the trap of EXIT only if it exits by itself.
+interrupted() {
+	trap '' INT TERM HUP
+	read -r self _ </proc/self/stat
+	for signal in TERM KILL; do
+		for _ in $(seq 100); do
+			below=$(descendants "$self" | grep -vxF -e "$self" | xargs)
+			# shellcheck disable=SC2086 # a list
+			kill -s "$signal" $below 2>/dev/null || break
+			sleep 0.1
+		done
+	done
+	exit "$1"
+}
+
+# A subshell does not inherit it.
+end_on_signal() {
+	trap 'interrupted 130' INT
+	trap 'interrupted 143' TERM HUP
+}
+end_on_signal
+
 # Run a long command with its output in a log, and show that it advances:
 # every few seconds, how many lines it has put out. with_progress LOG WHAT CMD...
 with_progress() {
 	log=$1 what=$2
 	shift 2
+	end_on_signal
 	"$@" >"$log" 2>&1 &
 	pid=$!
-	trap 'kill "$pid" 2>/dev/null; exit 130' INT TERM
 	beats=0
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.2
 		beats=$((beats + 1))
 		[ $((beats % 25)) -ne 0 ] || note "$what: $(wc -l <"$log")"
 	done
-	trap - INT TERM
 	wait "$pid"
 }
 

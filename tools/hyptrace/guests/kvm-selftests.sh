@@ -8,7 +8,7 @@
 
 # run NAME HOW
 run() {
-	timeout -k 5 "$(cat limit)" "kvm/$1" </dev/null >"/out/$1.$2" 2>&1
+	timeout -k 5 $(($(cat limit) * HYP_TRACE_SCALE / 100)) "kvm/$1" </dev/null >"/out/$1.$2" 2>&1
 	echo "$2 $?" >>"/out/$1.status"
 }
 

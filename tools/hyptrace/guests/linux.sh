@@ -23,7 +23,7 @@ make_initrd() {
 }
 
 boot() {
-	timeout -k 5 "$(cat limit)" qemu-system-aarch64 -M virt,accel=kvm,gic-version=3 -cpu host \
+	timeout -k 5 $(($(cat limit) * HYP_TRACE_SCALE / 100)) qemu-system-aarch64 -M virt,accel=kvm,gic-version=3 -cpu host \
 		-smp 2 -m 128M -nodefaults -nic none -display none -no-reboot -kernel Image \
 		-initrd initrd.cpio -append "console=ttyAMA0 quiet panic=-1" \
 		-serial file:/out/guest.console

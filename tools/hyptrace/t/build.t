@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Make what the tests in the VM need beside a kernel, and see that an option which
-# can't be had is an error.
+# A kernel's configuration: an option that can't be had is an error.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -26,5 +25,4 @@ ok "an option that is not there is named" option CONFIG_NO_SUCH=y \
 ok "so is one that something else turns on" option "# CONFIG_KVM_COMMON is not set" \
 	"CONFIG_KVM_COMMON=n is asked for, .config has CONFIG_KVM_COMMON=y"
 ok "an unknown configuration is refused" exits 1 "$TOOLS/kernel" CONFIG=none
-ok "the guest's user space" "$TOOLS/rootfs"
 plan

@@ -87,8 +87,8 @@ never_up() {
 		load
 		cd per_cpu/cpu1
 		[ "$(fileop read trace_pipe_raw)" = ENODEV ]
-		timeout 10 cat trace_pipe_raw 2>&1 3<&- | grep 'No such device'
-		timeout 10 cat trace_pipe 2>&1 3<&- | grep 'No such device'
+		timeout $((10 * HYP_TRACE_SCALE / 100)) cat trace_pipe_raw 2>&1 3<&- | grep 'No such device'
+		timeout $((10 * HYP_TRACE_SCALE / 100)) cat trace_pipe 2>&1 3<&- | grep 'No such device'
 		[ "$(fileop read trace_pipe)" = EAGAIN ]
 		grep -x 'entries: 0' stats
 		grep -x 'read events: 0' stats

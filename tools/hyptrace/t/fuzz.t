@@ -44,7 +44,7 @@ seeds() {
 fuzz() {
 	fuzzer=$1
 	shift
-	"$objects/fuzz/${fuzzer}_fuzz" "-seed=$SEED" -timeout=10 -rss_limit_mb=1500 \
+	"$objects/fuzz/${fuzzer}_fuzz" "-seed=$SEED" "-timeout=$(scaled 10)" -rss_limit_mb=1500 \
 		-print_final_stats=1 "-artifact_prefix=$crashes/$fuzzer-" "$@" \
 		>"$tmp/$fuzzer.log" 2>&1 || {
 		grep -vE '^#[0-9]|NEW_FUNC' "$tmp/$fuzzer.log"
@@ -88,7 +88,7 @@ all_made() {
 
 # A CPU that waits for a lock that is never released waits for ever.
 races() {
-	TSAN_OPTIONS=halt_on_error=1 timeout 120 "$objects/fuzz/race/park_race" >"$tmp/race" 2>&1 ||
+	TSAN_OPTIONS=halt_on_error=1 timeout "$(scaled 120)" "$objects/fuzz/race/park_race" >"$tmp/race" 2>&1 ||
 		{ echo "status $?"; cat "$tmp/race"; return 1; }
 }
 

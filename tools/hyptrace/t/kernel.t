@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Build a kernel for the tests in the VM: CONFIG=default, debug, kcsan, 16k
-# or 64k.
+# or 64k; and the guest's user space.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -21,5 +21,7 @@ build() {
 		says "build/kernel-$CONFIG/arch/arm64/boot/Image" "$tmp/build"
 }
 
+ok "the tree" "$TOOLS/tree"
 ok "the $CONFIG kernel" build
+ok "the guest's user space" "$TOOLS/rootfs"
 plan

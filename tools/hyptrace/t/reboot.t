@@ -76,9 +76,9 @@ readers_end() {
 		echo 256 >buffer_size_kb
 		echo hypervisor:selftest >set_event
 		# One that waits for the first event, and has one before it ends
-		timeout 20 cat trace_pipe >/tmp/pipe 2>/tmp/error &
+		timeout $((20 * HYP_TRACE_SCALE / 100)) cat trace_pipe >/tmp/pipe 2>/tmp/error &
 		reader=$!
-		timeout 20 fileop poll per_cpu/cpu0/trace_pipe_raw 20000 >/tmp/poll 2>&1 &
+		timeout $((20 * HYP_TRACE_SCALE / 100)) fileop poll per_cpu/cpu0/trace_pipe_raw 20000 >/tmp/poll 2>&1 &
 		poller=$!
 		echo 1 >tracing_on
 		taskset 1 sh -c 'echo 1 >write_event'
@@ -92,9 +92,9 @@ readers_end() {
 			say waiting cat /tmp/error
 			until_true 10 ended "$poller"
 			say poll cat /tmp/poll
-			say pipe timeout 5 cat trace_pipe
+			say pipe timeout $((5 * HYP_TRACE_SCALE / 100)) cat trace_pipe
 			say nonblock fileop read trace_pipe
-			say raw timeout 5 cat per_cpu/cpu0/trace_pipe_raw
+			say raw timeout $((5 * HYP_TRACE_SCALE / 100)) cat per_cpu/cpu0/trace_pipe_raw
 			say tracing_on fileop write tracing_on 1
 			echo 1 >/sys/module/hyp_late/parameters/done
 		) &

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The runner: what the guest's script says comes out, and how it ends is the
 # exit status, whichever way that is.
+# shellcheck disable=SC2016 # for the shell in the guest
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -34,7 +35,7 @@ left_behind() {
 live() {
 	echo 'echo first; while :; do sleep 1; done' >"$tmp/script"
 	"$TOOLS/vm" SCRIPT="$tmp/script" TIMEOUT=120 >"$tmp/live" 2>/dev/null &
-	for _ in $(seq 600); do
+	for _ in $(seq "$(scaled 600)"); do
 		! grep -q first "$tmp/live" || break
 		sleep 0.1
 	done
@@ -45,7 +46,7 @@ live() {
 
 hang() {
 	vm 124 'echo begun; while :; do sleep 1; done' TIMEOUT=8 && says begun "$tmp/out" &&
-		says "no end after 8 s" && says "Run /init"
+		says "no end after $(scaled 8) s" && says "Run /init"
 }
 
 panics() {
@@ -96,6 +97,13 @@ files() {
 		says aarch64 "$tmp/out" && diff -r "$tmp/files" "$tmp/received"
 }
 
+# Time limits of the runner, of what runs in the guest, and of its kernel
+slow() {
+	SCALE=300 vm 124 'echo "$HYP_TRACE_SCALE"; cat /proc/cmdline; while :; do sleep 1; done' TIMEOUT=4 &&
+		says "no end after 12 s" && says 300 "$tmp/out" &&
+		says "rcupdate.rcu_cpu_stall_timeout=63 " "$tmp/out"
+}
+
 mode() {
 	vm 0 'dmesg | grep "kvm \[1\]"' MODE="$1" CPU="$2" && says "$3" "$tmp/out"
 }
@@ -137,6 +145,7 @@ ok "an end without a status fails" no_status
 ok "the output's text decides nothing" only_text
 ok "files go in and out" files
 ok "SMP, MEM, CMDLINE and QEMU_ARGS arrive" variables
+ok "on a slow machine all time limits are longer" slow
 ok "protected, -cpu max" mode protected max "Protected hVHE mode"
 ok "protected, cortex-a72" mode protected cortex-a72 "Protected nVHE mode"
 ok "nvhe" mode nvhe max "Hyp nVHE mode"

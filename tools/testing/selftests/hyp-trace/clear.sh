@@ -125,7 +125,7 @@ descending() {
 show_meanwhile() {
 	for round in $(seq 30); do
 		[ "$round" -le 3 ] || ! grep -qv '^0$' seen || break
-		timeout 60 cat "$TRACE" >trace &
+		timeout "$(scaled 60)" cat "$TRACE" >trace &
 		reader=$!
 		clear_often
 		wait $reader || echo "no end"

@@ -216,7 +216,7 @@ attack() {
 
 # bounded SECONDS COMMAND...: it ends by itself, without an error, and has read something.
 bounded() {
-	limit=$1
+	limit=$(scaled "$1")
 	shift
 	timeout "$limit" "$@" >text 2>failed
 	status=$?

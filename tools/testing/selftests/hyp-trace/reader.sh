@@ -137,7 +137,7 @@ test_small() {
 	echo 1 >"$HYP/tracing_on"
 	run_guest
 	echo 0 >"$HYP/tracing_on"
-	timeout 60 dd if="$PIPE" bs=100 of=trace 2>&-
+	timeout "$(scaled 60)" dd if="$PIPE" bs=100 of=trace 2>&-
 	facts trace
 	is "reads smaller than the text" "$(count trace hyp_enter guest)" "$(exits guests)"
 }

@@ -200,7 +200,7 @@ test_taken() {
 read_often() {
 	before=0
 	for _ in 1 2 3 4 5; do
-		timeout 60 cat "$HYP/trace" >trace || echo "no end"
+		timeout "$(scaled 60)" cat "$HYP/trace" >trace || echo "no end"
 		judge trace
 		faults trace
 		grep '^unmerged' trace.facts
