@@ -191,7 +191,7 @@ static void test_page_time(void)
 	fixture_free(&f);
 }
 
-/* More than a time extend can tell begins a page as well. */
+/* A delta that is too long for a time extend begins a page as well. */
 static void test_longest_delta(void)
 {
 	static const u64 times[] = { 5, 5 + (1ULL << 59), ~0ULL };

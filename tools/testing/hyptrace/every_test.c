@@ -3,7 +3,7 @@
  * Every interleaving of a writer that goes from page to page, a reader that swaps, and a
  * reset, on rings of two to four slots, with any number of switches. First, loads see
  * the latest value; then they may see older ones, unless a barrier in the source forbids
- * that (machine.c). weave_test.c has longer programs with fewer switches.
+ * that (machine.c). interleave_test.c has longer programs with fewer switches.
  *
  * The CPU of the writer resets the ring between its events, and not while the reader
  * reads. trace.c and the host's lock ensure this; the lock here stands for both.
@@ -15,12 +15,12 @@
 #include "machine.h"
 
 /**
- * struct every - what is woven
+ * struct every - what is interleaved
  * @nr_slots:	of the ring
  * @before:	events written before, a page each
  * @reads:	of these read, so that the reader has a page
  * @writes:	events that the writer writes
- * @resets:	before this one of them, from 1, the writer forgets all; 0 for never
+ * @resets:	before this one of them, from 1, the writer clears all; 0 for never
  * @polls:	how often the reader looks for an event
  */
 struct every {
@@ -41,7 +41,7 @@ static u64 gaps;
 static u64 era;		/* how many resets */
 static u64 base;	/* the first position since the last one */
 
-/* An event tells the era as well. */
+/* An event has the era as well. */
 static u64 every_payload(u64 number)
 {
 	return number | era << 32;
@@ -80,7 +80,7 @@ static void every_reset(void)
 	every_unlock();
 }
 
-/* Each event is the next one, but for those that were told lost before it. */
+/* Each event is the next one, but for those that were reported lost before it. */
 static int every_read(void)
 {
 	struct event event;
@@ -137,7 +137,7 @@ static void every_init(void)
 		CHECK(every_read() == 1);
 }
 
-/* All is read or told lost, and counted. */
+/* All is read or reported lost, and counted. */
 static void every_check(void)
 {
 	while (every_read() == 1)

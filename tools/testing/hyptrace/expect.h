@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Checks on what comes out of a ring and on what the ring tells of itself.
+ * Checks on what comes out of a ring and on what the ring reports of itself.
  */
 #ifndef __HYPTRACE_EXPECT_H
 #define __HYPTRACE_EXPECT_H
@@ -9,12 +9,12 @@
 #include "tap.h"
 
 /**
- * struct counters - what a meta page tells
+ * struct counters - what a meta page reports
  * @entries:	events written
  * @overrun:	events overwritten
  * @dropped:	events refused
  * @tail:	position of the page being written, and of no other
- * @base:	events before this position are forgotten
+ * @base:	events before this position are cleared
  * @bytes:	of events on the pages before that
  * @overrun_bytes: of those overwritten
  */

@@ -8,8 +8,8 @@
 #include "tap.h"
 
 /* What a page holds before it is used: the writer may rely on none of it. */
-#define JUNK		0xa5
-#define JUNK_SIZE	512UL
+#define GARBAGE		0xa5
+#define GARBAGE_SIZE	512UL
 
 /* The meta page is one also where pages are too small for that. */
 #define META_SIZE	max(PAGE_SIZE, 256UL)
@@ -20,7 +20,7 @@ static void *fixture_memory(size_t size)
 
 	if (!memory)
 		abort();
-	return memset(memory, JUNK, min(size, JUNK_SIZE));
+	return memset(memory, GARBAGE, min(size, GARBAGE_SIZE));
 }
 
 /* @nr pages at consecutive addresses; a power of two */

@@ -85,7 +85,7 @@ static struct cpu cpus[CPUS];
 static u32 self;
 static ucontext_t home;
 static bool every;	/* way, but no two that differ in nothing */
-static bool fresh;	/* loads see the latest value */
+static bool latest_only;	/* loads see the latest value */
 static bool redundant;	/* this way is as another one */
 static bool lock_held;
 static struct view lock_view;	/* what who takes the lock learns */
@@ -360,7 +360,7 @@ void machine_run(void (*first)(void), void (*second)(void))
 	machine_start(1, second);
 	self = every ? 0 : explore_choose(CPUS);
 
-	shim = fresh ? &machine_latest : &machine;
+	shim = latest_only ? &machine_latest : &machine;
 	machine_run_one();
 	machine_run_one();
 	shim = NULL;
@@ -376,9 +376,9 @@ void machine_run(void (*first)(void), void (*second)(void))
 bool machine_run_every(void (*first)(void), void (*second)(void), bool latest)
 {
 	every = true;
-	fresh = latest;
+	latest_only = latest;
 	machine_run(first, second);
 	every = false;
-	fresh = false;
+	latest_only = false;
 	return !redundant;
 }

@@ -15,7 +15,7 @@
  *
  * Memory that a program writes without saying so can be watched: a change
  * counts as stored at some time since the CPU's access before. And what only
- * one CPU uses can be told to be private: it makes no difference to the other.
+ * one CPU uses can be marked as private: it makes no difference to the other.
  *
  * machine_run() may be switched at each access, and is for so many switches as
  * explore_begin() allows. machine_run_every() leaves out what makes no difference, and

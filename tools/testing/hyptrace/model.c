@@ -79,7 +79,7 @@ void model_commit(struct model *model, u32 size, u64 time)
 static u64 model_reader_next(const struct model *model)
 {
 	if (!model->next || model->next - 1 < model->base)
-		return model->nr_forgotten;
+		return model->nr_cleared;
 
 	return model->spans[model->next - 1].first + model->index;
 }
@@ -112,8 +112,8 @@ bool model_swap(struct model *model)
 
 	while (model_unread(model))
 		model_take(model);
-	model->lost += model->counters.overrun - model->told;
-	model->told = model->counters.overrun;
+	model->lost += model->counters.overrun - model->reported;
+	model->reported = model->counters.overrun;
 	model->next = oldest + 1;
 	model->index = 0;
 	return true;
@@ -135,10 +135,10 @@ void model_reset(struct model *model)
 	u64 tail = model->counters.tail;
 
 	model->spans[tail].bytes = 0;
-	model->nr_forgotten = model->nr_events;
+	model->nr_cleared = model->nr_events;
 	model->base = tail + 1;
 	model->counters = (struct counters){ .tail = tail, .base = tail + 1 };
-	model->told = 0;
+	model->reported = 0;
 	model->lost = 0;
 	model->nr_taken = 0;
 }

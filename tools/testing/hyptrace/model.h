@@ -44,15 +44,15 @@ struct span {
  * @events:	all events ever written, by number
  * @spans:	all positions
  * @nr_events:	events ever written
- * @nr_forgotten: events written before the last reset
+ * @nr_cleared: events written before the last reset
  * @base:	the first position since then
  * @used:	bytes used of the last page
  * @time:	of the last event
- * @counters:	as the meta page tells them
+ * @counters:	as the meta page has them
  * @next:	the first position the reader has not had
  * @index:	of the next event on the reader's page, by position @next - 1
- * @told:	overrun at the last swap
- * @lost:	events to be told lost before the next event
+ * @reported:	overrun at the last swap
+ * @lost:	events to be reported lost before the next event
  * @nr_taken:	events read or given back unread since the reset
  */
 struct model {
@@ -60,14 +60,14 @@ struct model {
 	struct written	events[MODEL_EVENTS];
 	struct span	spans[MODEL_EVENTS + 1];
 	u64		nr_events;
-	u64		nr_forgotten;
+	u64		nr_cleared;
 	u64		base;
 	u64		used;
 	u64		time;
 	struct counters	counters;
 	u64		next;
 	u64		index;
-	u64		told;
+	u64		reported;
 	u64		lost;
 	u64		nr_taken;
 };

@@ -153,7 +153,7 @@ static void look_end(struct look *look)
 	look->is_on = false;
 }
 
-/* False at the end, when what was lost there has been told. */
+/* False at the end, when what was lost there is reported. */
 static bool look_on(struct look *look)
 {
 	struct event event;

@@ -32,7 +32,7 @@ static u64 observer_oldest(const struct reader *reader, u64 tail)
 	return min(max3(lap, after, READ_ONCE(reader->f->meta->base)), tail + 1);
 }
 
-/* The page being written; NULL if what it holds is forgotten. */
+/* The page being written; NULL if its events are cleared. */
 static struct ring_buffer_writer_page *observer_tail_page(const struct reader *reader, u64 tail)
 {
 	struct fixture *f = reader->f;
@@ -121,7 +121,7 @@ static bool observer_skip(struct observer *o)
 
 /*
  * Copy a page, as far as it is written. The writer may overwrite it meanwhile,
- * which the thread sanitizer need not be told: false if it may have.
+ * which the thread sanitizer need not report: false if it may have.
  */
 static SHIM_UNSANITIZED bool observer_copy(struct observer *o, u32 id)
 {

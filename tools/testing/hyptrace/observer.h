@@ -15,11 +15,11 @@
 /* How often to look again for what the writer was just changing */
 #define OBSERVER_TRIES		16
 
-/* Some events were lost, nobody knows how many. */
+/* Some events were lost, and their number is not known. */
 #define OBSERVER_UNKNOWN	UINT64_MAX
 
 /**
- * struct ring_state - what a writer tells of itself, all at one time
+ * struct ring_state - what a writer reports of itself, all of one time
  * @tail:	position of the page being written
  * @oldest:	position of the oldest one that is not the reader's
  * @entries:	events written
@@ -38,7 +38,7 @@ struct ring_state {
  * struct observer - a look at a ring, at what was in it when it began
  * @reader:	who reads the ring
  * @next:	the reader's next observer
- * @stopped:	all was forgotten, there is nothing more to look at
+ * @stopped:	all was cleared, there is nothing more to read
  * @position:	of the page to copy next
  * @last:	position of the last page to copy
  * @taken:	events to be shown that the reader took and gave back
@@ -74,7 +74,7 @@ void observer_finish(struct observer *observer);
 
 bool observer_look(struct reader *reader, struct ring_state *state);
 
-/* What the reader tells its observers */
+/* What the reader passes to its observers */
 void observers_taken(struct reader *reader);
 void observers_reset(struct reader *reader);
 

@@ -34,7 +34,7 @@ static void read_shares(struct reader *reader, u32 per_page, u64 first, u64 end,
 			     number == first ? lost : 0);
 }
 
-/* The next event shown is this one, and @lost are told missing before it. */
+/* The next event shown is this one, and @lost are reported missing before it. */
 static void expect_shown(struct observer *o, u32 size, u64 number, u64 lost)
 {
 	struct event event;
@@ -64,7 +64,7 @@ static void expect_end(struct observer *o, u64 lost)
 	o->lost = 0;
 }
 
-/* What @kept pages of @nr events hold, behind what was told lost */
+/* What @kept pages of @nr events hold, behind what was reported lost */
 static void check_look(struct reader *reader, u32 per_page, u64 first, u64 nr, u64 lost)
 {
 	struct observer o;
@@ -78,7 +78,7 @@ static void check_look(struct reader *reader, u32 per_page, u64 first, u64 nr, u
 	}
 }
 
-/* Nobody has read anything. */
+/* No event was consumed. */
 static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 {
 	u64 tail = nr ? (nr - 1) / per_page : 0, kept = min(tail, nr_pages - 2ULL);
@@ -134,7 +134,7 @@ static void check_reader(u32 read, u64 more)
 	expect_end(&o, 0);
 	observer_finish(&o);
 
-	/* The reader is told the same. */
+	/* The consuming reader has the same number. */
 	read_shares(&reader, 3, read, 3, 0);
 	read_shares(&reader, 3, 3 + lost, 3 + more, lost);
 	expect_nothing(&reader);
@@ -151,8 +151,8 @@ static void test_reader(void)
 			check_reader(read, more);
 }
 
-/* A reader that has a page and was not told yet what it lost before that */
-static void test_told(void)
+/* A reader that has a page, and losses before it that are not reported yet */
+static void test_reported(void)
 {
 	struct reader reader;
 	struct fixture f;
@@ -244,7 +244,7 @@ static void test_taken(void)
 				check_taken(shown, read, more);
 }
 
-/* All but what was copied is forgotten, and that is not lost. */
+/* All but what was copied is cleared, and that is not lost. */
 static void test_reset(void)
 {
 	struct reader reader;
@@ -369,8 +369,8 @@ static void test_stopped(void)
 static const struct tap_test tests[] = {
 	{ "all that is in a ring is shown, and again, losses first", test_laps },
 	{ "what the reader has not read of its page is shown", test_reader },
-	{ "what the reader was not told yet is told", test_told },
-	{ "what is overwritten meanwhile is told lost where it was", test_overtaken },
+	{ "losses that are not reported yet are reported", test_reported },
+	{ "what is overwritten meanwhile is reported lost where it was", test_overtaken },
 	{ "what the reader takes meanwhile is not lost", test_taken },
 	{ "a reset is the end of it", test_reset },
 	{ "to look leaves no trace", test_no_trace },

@@ -108,7 +108,7 @@ u64 page_time(const struct page *page)
 
 /*
  * How many events there are up to @commit. The page may be another's, and be overwritten
- * meanwhile, which the thread sanitizer need not be told.
+ * meanwhile, which the thread sanitizer need not report.
  */
 SHIM_UNSANITIZED u64 page_count(const struct page *page, u64 commit)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A writer, consuming readers in turn, non-consuming readers, and a reader of the meta
- * page, all at once. An event's number tells which events must have been lost.
+ * page, all at once. An event's number says which events must have been lost.
  *
  *	race_test [seed]
  */
@@ -96,7 +96,7 @@ static void *race_write(void *unused)
 	return NULL;
 }
 
-/* Each event is the next one, but for those that were told lost before it. */
+/* Each event is the next one, but for those that were reported lost before it. */
 static bool race_check(const struct event *event)
 {
 	u64 number = payload_number(event);
@@ -231,7 +231,7 @@ static void *race_watch(void *failed)
 		tail = smp_load_acquire(&meta->tail);
 		*(bool *)failed |= tail < before;
 		before = next;
-		/* Told before it is the tail, so that it is no less. */
+		/* Reported before it is the tail, so that it is no less. */
 		next = READ_ONCE(meta->next);
 		*(bool *)failed |= next < before || next < tail;
 		before = entries;
@@ -336,7 +336,7 @@ static void test_readers(void)
 	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 2, 0 });
 }
 
-/* Nobody reads: each look is at what the writer has left of the ring. */
+/* No reader consumes: each snapshot is what the writer has left of the ring. */
 static void test_observers(void)
 {
 	check_race(&(struct race){ 3, NUMBERED, 6, 0, 0, 1 });
@@ -352,10 +352,10 @@ static void test_both(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "small events are read once or told lost, in place", test_small },
-	{ "large events are read once or told lost, in place", test_large },
+	{ "small events are read once or reported lost, in place", test_small },
+	{ "large events are read once or reported lost, in place", test_large },
 	{ "readers may take turns", test_readers },
-	{ "those who look are shown each event once or told, in place", test_observers },
+	{ "non-consuming readers see each event once, or its loss in its place", test_observers },
 	{ "... while others read", test_both },
 };
 

@@ -54,7 +54,7 @@ static u64 reader_counted(const struct reader *reader, u32 id)
 }
 
 /*
- * What the meta page tells must be what was asked for; positions grow; and a
+ * What the meta page reports must be what was asked for; positions grow; and a
  * page is where the one stood that was given for it.
  */
 static int reader_take(struct reader *reader, u32 id)
@@ -101,7 +101,7 @@ int reader_swap(struct reader *reader)
 
 /*
  * Loaded before the page's commit, so that the commit is the last if true. After a reset
- * a swap can be as quick as to give the page that the writer is about to tell of here.
+ * a swap can be as quick as to give the page that the writer is about to report here.
  */
 static bool reader_left_behind(struct reader *reader)
 {
@@ -168,7 +168,7 @@ void reader_reset(struct reader *reader)
 	observers_reset(reader);
 }
 
-/* What the writer tells and this reader does not look at, and the other way round */
+/* What the writer reports and this reader does not use, and the other way round */
 void reader_hide(const struct reader *reader)
 {
 	struct ring_buffer_writer_meta *meta = reader->f->meta;

@@ -22,7 +22,7 @@ struct observer;
  * @lost:	events lost just before the next event
  * @first:	number of the first event on it, from 0 at the last reset
  * @number:	of the next event
- * @overrun:	events told lost since then
+ * @overrun:	events reported lost since then
  * @observers:	who looks at the ring meanwhile, see observer.h
  */
 struct reader {

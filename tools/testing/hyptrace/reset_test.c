@@ -24,8 +24,8 @@ struct state {
 };
 
 static const struct state states[] = {
-	{ "fresh", 0, 0, false },
-	{ "fresh, abandoned event", 0, 0, true },
+	{ "empty", 0, 0, false },
+	{ "empty, abandoned event", 0, 0, true },
 	{ "one page", 1, 0, false },
 	{ "one page, read", 1, 1, false },
 	{ "half full", 3, 0, false },

@@ -43,7 +43,7 @@ static void check_slack(u32 slack, u32 size, u64 delta)
 }
 
 /* From no room at all to more than enough: short and long, with an extend and without. */
-static void test_crossing(void)
+static void test_next_page(void)
 {
 	static const u32 sizes[] = { 0, 4, 5, 16, 108, 112, 113, 120 };
 	u32 slack, i;
@@ -79,7 +79,7 @@ static void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 en
 			     number == first ? lost : 0);
 }
 
-/* Nobody reads until @nr events are written. */
+/* No reader consumes until @nr events are written. */
 static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 {
 	u64 tail = (nr - 1) / per_page, kept = min(tail, nr_pages - 2ULL);
@@ -160,7 +160,7 @@ static void check_place(u32 read, u64 more)
 	fixture_free(&f);
 }
 
-/* What is lost is lost between the reader's page and the next, and told there. */
+/* What is lost is lost between the reader's page and the next, and reported there. */
 static void test_place(void)
 {
 	u64 more;
@@ -295,7 +295,7 @@ static void race_step(const void *addr)
 
 static const struct shim race = { .step = race_step };
 
-/* The swap gives up, and nothing is forgotten or told twice. */
+/* The swap gives up, and nothing is lost or reported twice. */
 static void test_swap_again(void)
 {
 	struct ring_buffer_writer_meta before;
@@ -362,11 +362,11 @@ static void test_far(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "an event goes to the next page when, and only when, it must", test_crossing },
-	{ "the oldest pages are overwritten, counted and told", test_laps },
+	{ "an event goes to the next page when, and only when, it must", test_next_page },
+	{ "the oldest pages are overwritten, counted and reported", test_laps },
 	{ "a reader in step loses nothing", test_in_step },
-	{ "losses are told where they happened", test_place },
-	{ "each loss is told once", test_losses },
+	{ "losses are reported where they happened", test_place },
+	{ "each loss is reported once", test_losses },
 	{ "the reader may have the page that is being written", test_swap_writers_page },
 	{ "there is no swap for a page that isn't there", test_swap_empty },
 	{ "a page given back unread costs that page", test_swap_unread },

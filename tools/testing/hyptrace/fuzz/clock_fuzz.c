@@ -17,7 +17,7 @@ u64 el2_count;
 atomic64_t hyp_trace_config;
 
 /**
- * struct params - what the clock was told
+ * struct params - the parameters that the clock has
  * @mult:	as el2_clock_set() takes them
  * @shift:	likewise
  * @epoch_ns:	likewise
@@ -33,7 +33,7 @@ struct params {
 static struct params params;
 
 /* Each time that is taken is a configuration of its own. */
-static void tell(struct input *input)
+static void update(struct input *input)
 {
 	u64 config = hyp_trace_config.counter;
 	struct params new;
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	el2_boot();
 	while (input.size) {
 		if (input_below(&input, 2))
-			tell(&input);
+			update(&input);
 		else
 			look(&input);
 	}

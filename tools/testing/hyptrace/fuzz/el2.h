@@ -121,7 +121,7 @@ extern EL2_PER_THREAD unsigned int el2_locks;	/* how many are held */
 
 #define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
 
-/* Outside a race nobody else is there: a lock that is held will never be released. */
+/* Outside a race there is one CPU: a lock that is held will never be released. */
 static inline void hyp_spin_lock(hyp_spinlock_t *lock)
 {
 	while (__atomic_exchange_n(&lock->held, true, __ATOMIC_ACQUIRE)) {

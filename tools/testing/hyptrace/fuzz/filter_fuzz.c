@@ -156,7 +156,7 @@ static void set(struct el2_filter *filter, struct program *program, struct progr
 		was_outside[cpu] = !reading[cpu];
 	if (nr && nr != next->nr)
 		abort();
-	/* What was handed over is used, or forgotten. */
+	/* What was passed is used, or discarded. */
 	next->nr = nr;
 	*program = *next;
 	next->nr = 0;

@@ -147,7 +147,7 @@ static const unsigned int sizes[NR_HYP_EVENTS] = {
 
 /**
  * struct event - an event that is written here, and what is to become of it
- * @nr:		its place in the catalogue
+ * @nr:		its place in the event list
  * @size:	bytes of the record
  * @is_slow:	it is written on the slow path
  * @record:	the record
@@ -213,7 +213,7 @@ static void check_written(const struct trace_ring *ring, const struct event *eve
 
 	el2_clock_get(&clock);
 	ns = el2_clock_ns(&clock, el2_count);
-	/* Not earlier, but for a clock that was told to be at its end, and went on from 0. */
+	/* Not earlier, but for a clock that was set to its end, and went on from 0. */
 	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));
 	WARN_ON(ns < stamp && ring->time_stamp == ns && ns - stamp > RB_WRITER_TS_MASK);
 	WARN_ON(ring->page->commit != end);
@@ -236,10 +236,10 @@ static void checked_event(struct input *input)
 		check_written(ring, &event, stamp);
 }
 
-static struct input *storm_input;
+static struct input *burst_input;
 static unsigned int calm;	/* accesses left before it */
-static unsigned int storm;	/* hypercalls left while an event is written */
-static bool in_storm;
+static unsigned int burst;	/* hypercalls left while an event is written */
+static bool in_burst;
 
 /**
  * struct read_filter - a filter that a CPU reads, while others change it
@@ -278,37 +278,37 @@ static void step(const void *addr)
 {
 	unsigned int cpu = el2_cpu, other = (cpu + 1) % EL2_CPUS;
 
-	if (!storm || in_storm || el2_locks || parked[other])
+	if (!burst || in_burst || el2_locks || parked[other])
 		return;
 	if (calm) {
 		calm--;
 		return;
 	}
 
-	in_storm = true;
-	storm--;
+	in_burst = true;
+	burst--;
 	el2_cpu = other;
 	check_read_filter(hyp_trace_cpu[cpu].filter);
-	any_hypercall(storm_input, &hcalls[input_below(storm_input, ARRAY_SIZE(hcalls))]);
+	any_hypercall(burst_input, &hcalls[input_below(burst_input, ARRAY_SIZE(hcalls))]);
 	check_read_filter(hyp_trace_cpu[cpu].filter);
 	el2_cpu = cpu;
-	in_storm = false;
+	in_burst = false;
 }
 
-static void event_in_storm(struct input *input)
+static void event_in_burst(struct input *input)
 {
-	static const struct shim stormy = { .step = step };
+	static const struct shim bursting = { .step = step };
 	struct event event;
 
 	take_event(input, &event);
-	storm_input = input;
+	burst_input = input;
 	calm = input_below(input, 64);
-	storm = input_below(input, 16);
-	shim = &stormy;
+	burst = input_below(input, 16);
+	shim = &bursting;
 	write_event(&event);
 	shim = NULL;
 	check_read_filter(NULL);
-	storm = 0;
+	burst = 0;
 	calm = 0;
 }
 
@@ -347,11 +347,11 @@ static void park(struct input *input)
 	}
 }
 
-static void scribble(struct input *input)
+static void corrupt(struct input *input)
 {
 	unsigned int page = input_below(input, PKVM_PAGES), offset = input_bytes(input, 2);
 
-	pkvm_scribble(page, offset, input_number(input, 0));
+	pkvm_corrupt(page, offset, input_number(input, 0));
 }
 
 /* A vCPU that is created has pages pinned, and unpinned when it ends. */
@@ -389,7 +389,7 @@ static void any_step(struct input *input)
 		pkvm_take_guest(input_below(input, PKVM_PAGES));
 		break;
 	case 6:
-		scribble(input);
+		corrupt(input);
 		break;
 	case 7:
 		any_event(input);
@@ -401,7 +401,7 @@ static void any_step(struct input *input)
 		checked_event(input);
 		break;
 	case 9 + ARRAY_SIZE(hcalls):
-		event_in_storm(input);
+		event_in_burst(input);
 		break;
 	case 10 + ARRAY_SIZE(hcalls):
 		change_task(input);

@@ -232,7 +232,7 @@ void pkvm_take_guest(unsigned int page)
 
 /* The host writes what it likes where it can, and that is no business of EL2's mappings. */
 __attribute__((no_sanitize("address")))
-void pkvm_scribble(unsigned int page, unsigned int offset, u64 value)
+void pkvm_corrupt(unsigned int page, unsigned int offset, u64 value)
 {
 	volatile u64 *word = (u64 *)&memory[page][offset % PAGE_SIZE & ~7U];
 

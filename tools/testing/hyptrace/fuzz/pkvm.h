@@ -20,7 +20,7 @@ void pkvm_pin(unsigned int page);	/* for a vCPU */
 void pkvm_unpin(unsigned int page);
 void pkvm_give_guest(unsigned int page);
 void pkvm_take_guest(unsigned int page);
-void pkvm_scribble(unsigned int page, unsigned int offset, u64 value);
+void pkvm_corrupt(unsigned int page, unsigned int offset, u64 value);
 
 /* Aborts unless no page is EL2's, and none is pinned. */
 void pkvm_check_all_given_back(void);

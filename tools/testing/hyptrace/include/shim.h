@@ -2,7 +2,7 @@
 /*
  * The kernel's accesses to shared memory, on the compiler's atomics, which the
  * thread sanitizer understands. Each has a step before it, and what it loads
- * and stores can be told to a model of memory: see machine.c.
+ * and stores can be passed to a model of memory: see machine.c.
  */
 #ifndef __HYPTRACE_SHIM_H
 #define __HYPTRACE_SHIM_H

@@ -11,7 +11,7 @@
 #define PAGES	4
 #define STEPS	20000
 
-static void scribble(struct fixture *f, u64 *rnd)
+static void corrupt(struct fixture *f, u64 *rnd)
 {
 	u32 id, i;
 
@@ -60,7 +60,7 @@ static void step(struct fixture *f, u32 op, u32 size, u64 time)
 		trace_ring_reset(&f->ring);
 }
 
-static void test_scribble(void)
+static void test_corrupt(void)
 {
 	struct fixture f, twin;
 	u64 rnd = random_seed(1), time = 0;
@@ -72,7 +72,7 @@ static void test_scribble(void)
 		op = random_below(&rnd, 10);
 		size = random_below(&rnd, EVENT_MAX + 2);
 		time += random_next(&rnd) >> random_below(&rnd, 64) >> 14;
-		scribble(&f, &rnd);
+		corrupt(&f, &rnd);
 		step(&f, op, size, time);
 		step(&twin, op, size, time);
 		tap_at("step %u", i);
@@ -82,14 +82,14 @@ static void test_scribble(void)
 	fixture_free(&twin);
 }
 
-/* Junk on the pages and the meta page is no reason to begin anywhere else. */
+/* On corrupted pages and a corrupted meta page a ring begins where it does otherwise. */
 static void test_start(void)
 {
 	struct fixture f;
 	u64 rnd = random_seed(2);
 
 	fixture_init(&f, PAGES);
-	scribble(&f, &rnd);
+	corrupt(&f, &rnd);
 	CHECK(!trace_ring_start(&f.ring));
 	fixture_write_pages(&f, 0, 1);
 	CHECK(f.pages[0]->commit == PAGE_CAPACITY && f.pages[0]->time_stamp == 0);
@@ -97,7 +97,7 @@ static void test_start(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "nothing is read back from shared memory", test_scribble },
+	{ "nothing is read back from shared memory", test_corrupt },
 	{ "a ring starts on corrupted pages", test_start },
 };
 

@@ -10,7 +10,7 @@
 #include "machine.h"
 
 /**
- * struct weave - what is woven
+ * struct interleaving - what is interleaved
  * @nr_pages:	of the ring
  * @size:	of events
  * @before:	events written before
@@ -19,7 +19,7 @@
  * @polls:	how often the reader looks for an event
  * @unusual:	switches and stale loads on a way, at most
  */
-struct weave {
+struct interleaving {
 	u32	nr_pages;
 	u32	size;
 	u32	before;
@@ -29,23 +29,23 @@ struct weave {
 	u32	unusual;
 };
 
-static const struct weave *weave;
+static const struct interleaving *interleaving;
 static struct fixture f;
 static struct reader reader;
 static u64 written;
 static u64 expected;
 static u64 gaps;
 
-static void weave_write(u32 nr)
+static void interleave_write(u32 nr)
 {
 	while (nr--) {
-		CHECK(fixture_write(&f, weave->size, written, written));
+		CHECK(fixture_write(&f, interleaving->size, written, written));
 		written++;
 	}
 }
 
-/* Each event is the next one, but for those that were told lost before it. */
-static int weave_read(void)
+/* Each event is the next one, but for those that were reported lost before it. */
+static int interleave_read(void)
 {
 	struct event event;
 	int ret = reader_next(&reader, &event);
@@ -53,7 +53,7 @@ static int weave_read(void)
 	if (ret != 1)
 		return ret;
 
-	CHECK(payload_matches(&event, weave->size, expected + reader.lost));
+	CHECK(payload_matches(&event, interleaving->size, expected + reader.lost));
 	CHECK(event.time == expected + reader.lost);
 	expected += reader.lost + 1;
 	gaps += reader.lost;
@@ -63,7 +63,7 @@ static int weave_read(void)
 
 static void writer_program(void)
 {
-	weave_write(weave->writes);
+	interleave_write(interleaving->writes);
 }
 
 static void reader_program(void)
@@ -71,52 +71,53 @@ static void reader_program(void)
 	int ret;
 	u32 i;
 
-	for (i = 0; i < weave->polls && !tap_failed(); i++) {
-		ret = weave_read();
+	for (i = 0; i < interleaving->polls && !tap_failed(); i++) {
+		ret = interleave_read();
 		CHECK(ret == 0 || ret == 1 || ret == -EAGAIN);
 	}
 }
 
-static void weave_init(void)
+static void interleave_init(void)
 {
 	u32 i;
 
 	written = 0;
 	expected = 0;
 	gaps = 0;
-	fixture_init(&f, weave->nr_pages);
+	fixture_init(&f, interleaving->nr_pages);
 	reader_init(&reader, &f);
-	weave_write(weave->before);
-	for (i = 0; i < weave->reads; i++)
-		CHECK(weave_read() == 1);
+	interleave_write(interleaving->before);
+	for (i = 0; i < interleaving->reads; i++)
+		CHECK(interleave_read() == 1);
 }
 
-static void weave_once(void)
+static void interleave_once(void)
 {
-	weave_init();
+	interleave_init();
 	reader_hide(&reader);
 	machine_run(writer_program, reader_program);
-	while (weave_read() == 1)
+	while (interleave_read() == 1)
 		;
 	CHECK(expected == written && !reader.lost);
 	expect_all_counters(&f, (struct counters){
 		.entries	= written,
 		.overrun	= gaps,
 		.tail		= f.ring.tail,
-		.bytes		= written * page_event_size(weave->size) - trace_ring_used(&f.ring),
-		.overrun_bytes	= gaps * page_event_size(weave->size),
+		.bytes		= written * page_event_size(interleaving->size) -
+				  trace_ring_used(&f.ring),
+		.overrun_bytes	= gaps * page_event_size(interleaving->size),
 	});
 	fixture_free(&f);
 }
 
-static void weave_all(const struct weave *w)
+static void interleave_all(const struct interleaving *w)
 {
-	weave = w;
+	interleaving = w;
 	explore_begin(w->unusual);
 	do {
 		tap_at("%u pages, %u before, %u read: way %llu", w->nr_pages, w->before,
 		       w->reads, explore_ways());
-		weave_once();
+		interleave_once();
 	} while (!tap_failed() && explore_next());
 	tap_note("%u pages, %u before, %u read: %llu ways", w->nr_pages, w->before,
 		 w->reads, explore_ways());
@@ -125,32 +126,32 @@ static void weave_all(const struct weave *w)
 /* Both are on the first page. */
 static void test_page(void)
 {
-	weave_all(&(struct weave){ 3, 40, 0, 0, 3, 3, 5 });
-	weave_all(&(struct weave){ 3, 40, 1, 1, 3, 3, 5 });
+	interleave_all(&(struct interleaving){ 3, 40, 0, 0, 3, 3, 5 });
+	interleave_all(&(struct interleaving){ 3, 40, 1, 1, 3, 3, 5 });
 }
 
 /* The writer leaves a page of two events while the reader reads it. */
 static void test_leave(void)
 {
-	weave_all(&(struct weave){ 3, PAGE_CAPACITY / 3, 1, 0, 3, 4, 4 });
-	weave_all(&(struct weave){ 3, PAGE_CAPACITY / 3, 2, 1, 3, 4, 4 });
-	weave_all(&(struct weave){ 4, PAGE_CAPACITY / 3, 3, 2, 4, 4, 3 });
+	interleave_all(&(struct interleaving){ 3, PAGE_CAPACITY / 3, 1, 0, 3, 4, 4 });
+	interleave_all(&(struct interleaving){ 3, PAGE_CAPACITY / 3, 2, 1, 3, 4, 4 });
+	interleave_all(&(struct interleaving){ 4, PAGE_CAPACITY / 3, 3, 2, 4, 4, 3 });
 }
 
 /* The ring is full: the page that one overwrites is the one the other wants. */
 static void test_full(void)
 {
-	weave_all(&(struct weave){ 3, EVENT_MAX, 2, 0, 2, 2, 4 });
-	weave_all(&(struct weave){ 3, EVENT_MAX, 3, 1, 3, 2, 4 });
-	weave_all(&(struct weave){ 4, EVENT_MAX, 3, 0, 3, 3, 3 });
-	weave_all(&(struct weave){ 4, EVENT_MAX, 5, 1, 3, 3, 3 });
+	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 2, 0, 2, 2, 4 });
+	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 3, 1, 3, 2, 4 });
+	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 3, 0, 3, 3, 3 });
+	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 5, 1, 3, 3, 3 });
 }
 
 /* A lap and more, so that the reader is left behind while it swaps. */
 static void test_lap(void)
 {
-	weave_all(&(struct weave){ 3, EVENT_MAX, 2, 0, 4, 2, 3 });
-	weave_all(&(struct weave){ 4, EVENT_MAX, 4, 1, 5, 2, 3 });
+	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 2, 0, 4, 2, 3 });
+	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 4, 1, 5, 2, 3 });
 }
 
 static const struct tap_test tests[] = {
