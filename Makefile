@@ -7,10 +7,16 @@ CONFIG ?= default
 export CONFIG
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help run check bench torture tree kernel rootfs vm series clean distclean
+.PHONY: help goals run check bench torture tree kernel rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+# All packages at once, before the work
+goals:
+	@$(T)/deps goals $(MAKECMDGOALS)
+
+run check bench torture tree kernel rootfs vm series: | goals
 
 run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto]
 	@$(T)/run

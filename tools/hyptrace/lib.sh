@@ -6,6 +6,12 @@ set -eu
 
 ROOT=$(cd "$(dirname "$0")" && while [ ! -e tools/hyptrace/lib.sh ]; do
 	[ "$PWD" != / ] || exit 1; cd ..; done; pwd)
+case $ROOT in
+*[[:space:]:]*)
+	echo "${0##*/}: kbuild takes no path with spaces or colons: move $ROOT" >&2
+	exit 1
+	;;
+esac
 BUILD=$ROOT/build
 TOOLS=$ROOT/tools/hyptrace
 mkdir -p "$BUILD"
@@ -32,6 +38,27 @@ note() {
 # need GROUP...: install what a script needs, as tools/hyptrace/deps lists it.
 need() {
 	"$TOOLS/deps" "$@" || exit 1
+}
+
+# room MB WHAT: the file system of build/ has so much room.
+room() {
+	free=$(df -Pk "$BUILD" | awk 'NR == 2 { print int($4 / 1024) }')
+	[ "$free" -ge "$1" ] || die "$2 needs $1 MB under build/, and there are $free MB"
+}
+
+# Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes
+# while another one's thread translates it may run in its old form until the next change.
+# Static branches, the trace events at EL2 among them, change code while all CPUs run.
+QEMU_OLDEST=8.1
+
+# qemu_is_new_enough VERSION
+qemu_is_new_enough() {
+	[ -n "$1" ] && dpkg --compare-versions "$1" ge "$QEMU_OLDEST"
+}
+
+# What apt would install, without the epoch.
+qemu_offered() {
+	apt-cache policy qemu-system-arm | sed -n 's/^  Candidate: \([0-9]*:\)*\([0-9][0-9.]*\).*/\2/p'
 }
 
 # Arguments of the form VARIABLE=value stand for the environment's, as make

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Missing packages: installed, or the command to do so is named. The package
 # tools are played: what matters is what is asked of them.
+# shellcheck disable=SC2016 # for the played programs
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -15,7 +16,8 @@ play() {
 }
 
 # The scratch repository keeps the log of the played apt from the real one.
-scratch_repo "$tmp/repo"
+repo=$tmp/repo
+scratch_repo "$repo"
 deps() {
 	rm -f "$tmp/asked"
 	# shellcheck disable=SC2086 # a list of steps
@@ -98,6 +100,68 @@ not_root() {
 	deps 0 refresh && says "run as root: apt-get update" && says "going on with them"
 }
 
+# All that a target of the Makefile leads to, in one call of apt.
+all_at_once() {
+	play dpkg-query 'echo not-installed'
+	play apt-cache 'echo "  Candidate: 1:10.0.2+dfsg-1"'
+	play id 'echo 0'
+	play apt-get "$ask"
+	deps 0 "goals run" && [ "$(wc -l <"$tmp/asked")" = 1 ] || return
+	for package in make git rsync gcc bison flex cpio qemu-system-arm ccache util-linux; do
+		grep -qw -- "$package" "$tmp/asked" || { echo "no $package"; cat "$tmp/asked"; return 1; }
+	done
+	! grep -w clang "$tmp/asked" && deps 0 "goals bench" && says bsdextrautils "$tmp/asked" &&
+		SET=variants deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
+		deps 0 "goals help"
+}
+
+# The lists say which QEMU apt has.
+lists_first() {
+	aged 2
+	play apt-cache "[ ! -e $tmp/updated ] || echo '  Candidate: 1:10.0.2+dfsg-1'"
+	play apt-get "$ask; [ \$1 != update ] || touch $tmp/updated"
+	rm -f "$tmp/updated"
+	deps 0 "goals vm" && [ "$(cut -d ' ' -f 1 "$tmp/asked" | xargs)" = "update install" ] &&
+		says qemu-system-arm "$tmp/asked"
+}
+
+old_qemu() {
+	play apt-cache 'echo "  Candidate: 1:7.2+dfsg-7+deb12u18"'
+	deps 0 "goals vm" && ! grep qemu "$tmp/asked"
+}
+
+with_proxy() {
+	play id 'echo 1000'
+	play sudo '[ "$1" = -n ] || exec env -i PATH="$PATH" "$@"'
+	play apt-get "echo \"\$http_proxy \$HTTPS_PROXY\" >>$tmp/asked"
+	http_proxy=http://a:1 HTTPS_PROXY=http://b:2 deps 0 && says "http://a:1 http://b:2" "$tmp/asked"
+}
+
+# One line for a machine of another kind, and for a path that kbuild does not take
+no_apt() {
+	mkdir -p "$tmp/none"
+	for program in sh dirname mkdir env cat; do
+		ln -sf "$(command -v "$program")" "$tmp/none"
+	done
+	PATH=$tmp/none exits 1 sh "$repo/tools/hyptrace/deps" goals run && says "Debian 12 or 13" &&
+		says "podman run" && one_line
+}
+
+path_with_space() {
+	mkdir -p "$tmp/a b"
+	cp -R "$repo/tools" "$tmp/a b"
+	exits 1 "$tmp/a b/tools/hyptrace/deps" goals run && says "no path with spaces" && one_line &&
+		[ ! -e "$tmp/a b/build" ]
+}
+
+full_disk() {
+	play df 'echo; echo "disk 9000000 8000000 1024000 90% /"'
+	mkdir -p "$repo/patches"
+	: >"$repo/source.tar"
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree" SOURCE="$repo/source.tar" &&
+		says "needs 3000 MB under build/, and there are 1000 MB" && one_line
+}
+
 complete() {
 	play dpkg-query 'echo installed'
 	play apt-get 'exit 1'
@@ -114,5 +178,12 @@ ok "younger ones are not" recent
 ok "without a network the old ones are used, with a line that says so" still_offline
 ok "a list that can't be renewed is named" partly_offline
 ok "so are the old ones without sudo" not_root
+ok "a target's packages are asked for at once" all_at_once
+ok "behind the lists, where there are none" lists_first
+ok "without a QEMU that is too old" old_qemu
+ok "proxies reach apt through sudo" with_proxy
+ok "a machine without apt is one line" no_apt
+ok "so is a path with a space" path_with_space
 ok "nothing missing, nothing done" complete
+ok "a disk without room is one line" full_disk
 plan
