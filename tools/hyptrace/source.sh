@@ -9,6 +9,9 @@ DL=$BUILD/dl
 # The oldest kernel that the patches are for; t/compile.t builds them on it.
 OLDEST=6.12.107
 
+# The newest one that they were seen to apply to, and the tests to pass on.
+KNOWN=6.12.117
+
 # A topic is a series of its own: patches/TOPIC has its patches, `series', `files' and
 # `cover-letter'. $TOPIC restricts all that follows to one topic.
 : "${TOPIC=}"
@@ -192,11 +195,23 @@ choose_version() {
 	return 1
 }
 
-# The oldest of them that is supported.
-oldest_version() {
+# All that are supported.
+supported_versions() {
 	for version in $(offered_versions); do
 		! supported "$version" || echo "$version"
-	done | sort -V | head -n 1 | grep .
+	done | grep .
+}
+
+# The newest of them that is not newer than KNOWN.
+known_version() {
+	supported_versions | sort -rV | while read -r version; do
+		! dpkg --compare-versions "${version%%-*}" le "$KNOWN" || echo "$version"
+	done | head -n 1 | grep .
+}
+
+# The oldest of them that is supported.
+oldest_version() {
+	supported_versions | sort -V | head -n 1 | grep .
 }
 
 # The newest linux-source-6.12, or the given version of it: fetched once, and

@@ -29,23 +29,23 @@ class Test:
     @property
     def builds(self):
         """The configuration that the test builds, if any."""
-        kernel = re.fullmatch(r"kernel(-(.+))?", self.name)
+        kernel = re.fullmatch(r"kernel(\.(.+))?", self.name)
         return kernel and (kernel.group(2) or "default")
 
     def is_called(self, pattern):
-        """NAME, the beginning of a name up to a hyphen, or a pattern."""
-        return fnmatch.fnmatchcase(self.name, pattern) or self.name.startswith(pattern + "-")
+        """NAME, the beginning of a name up to a dot, or a pattern."""
+        return fnmatch.fnmatchcase(self.name, pattern) or self.name.startswith(pattern + ".")
 
 
 def name_of(command):
-    """forms-debug-protected-max-2 of CONFIG=debug FORM="protected max 2" .../forms.t"""
+    """forms.debug.protected-max-2 of CONFIG=debug FORM="protected max 2" .../forms.t"""
     values = []
     for word in shlex.split(command):
         if re.match(r"[A-Z_]+=", word):
-            values.append(word.split("=", 1)[1])
+            values.append(re.sub(r"[^A-Za-z0-9_=]+", "-", word.split("=", 1)[1]))
             continue
         base = re.sub(r"\.t$", "", word.rsplit("/", 1)[-1])
-        return re.sub(r"[^A-Za-z0-9_.]+", "-", "-".join([base] + values)).strip("-")
+        return ".".join([base] + values)
     raise SystemExit(f"check: no command in {command}")
 
 

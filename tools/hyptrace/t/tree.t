@@ -232,6 +232,60 @@ fetched_before() {
 	rm -r "$repo/build/dl"
 }
 
+# A source package of a version, as if it had been fetched: mini_deb VERSION LINE. In it, line 50
+# of the file that the patches change is another one.
+mini_deb() {
+	dir=$tmp/deb-$1
+	mini_source "$dir/src" "${1%%-*}"
+	sed -i "50s/.*/$2/" "$dir/src/linux-6.12.0/dir/numbers"
+	mkdir -p "$dir/deb/usr/src" "$dir/deb/DEBIAN" "$repo/build/dl"
+	tar -C "$dir/src" -cJf "$dir/deb/usr/src/linux-source-6.12.tar.xz" linux-6.12.0
+	printf '%s\n' "Package: linux-source-6.12" "Version: $1" "Architecture: all" \
+		"Maintainer: x <x@localhost>" "Description: x" >"$dir/deb/DEBIAN/control"
+	dpkg-deb -b "$dir/deb" "$repo/build/dl/linux-source-6.12_${1}_all.deb"
+}
+
+no_longer_applies() {
+	cp -R "$one" "$tmp/one"
+	mini_patch "$one/0001-a.patch" 52 fifty-two
+	echo 0001-a.patch >"$one/series"
+	mini_deb 6.12.900-1 other
+	mini_deb 6.12.110-1 50
+	apt_offers 6.12.900-1 6.12.900-1 6.12.110-1
+	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" &&
+		says "patches/one/0001-a.patch: patch failed: dir/numbers:49" &&
+		says "no longer applies to linux-source-6.12 6.12.900-1; the newest version that is known" &&
+		says "using 6.12.110-1" && says "build/tree: 6.12.110, 1 patches"
+}
+
+# Not unpacked again, as long as the patches are the same
+remembered() {
+	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" && says "using 6.12.110-1" &&
+		says "patch failed: dir/numbers:49" && ! grep unpacking "$tmp/err" || return
+	mini_patch "$one/0001-a.patch" 80 eighty
+	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" && says "build/tree: 6.12.900, 1 patches"
+}
+
+none_known() {
+	mini_patch "$one/0001-a.patch" 52 fifty-two
+	apt_offers 6.12.900-1 6.12.900-1
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree" && says "dir/numbers:49" &&
+		says "apt offers no such version: SOURCE=file"
+}
+
+# A patch that does not apply to the known version either is a mistake.
+mistake() {
+	mini_patch "$one/0001-a.patch" 52 fifty-two
+	sed -i 's/^ 51$/ x/' "$one/0001-a.patch"
+	apt_offers 6.12.110-1 6.12.110-1
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree" && says "dir/numbers:49" &&
+		! grep "known to work" "$tmp/err"
+	got=$?
+	rm -rf "$repo/build/dl" "$repo/build/tree" "$repo/build/pristine" "$one"
+	mv "$tmp/one" "$one"
+	return "$got"
+}
+
 old_source() {
 	mini_source "$tmp/old" 6.12.106
 	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$tmp/old/mini.tar.xz" &&
@@ -244,6 +298,10 @@ ok "the version that apt would install comes first" candidate_first
 ok "with older ones alone, one line says so" only_old
 ok "one that was fetched before must be supported too" fetched_before
 ok "so must a source that is given" old_source
+ok "where a patch does not apply to the newest, the known version is used" no_longer_applies
+ok "which is remembered until the patches change" remembered
+ok "with none known, one line says what to do" none_known
+ok "with the known version, a patch that fails is a mistake" mistake
 ok "new files and patches are laid" laid
 ok "a second run writes nothing" unchanged 0
 ok "a new file that changed is written alone" new_file_changed
