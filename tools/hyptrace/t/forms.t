@@ -7,10 +7,11 @@
 #
 # FORM="mode cpu smp"	that one alone
 # ALL=1			all of the kselftest in each
+# KSELFTESTS=".."	these of its tests
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-: "${CONFIG:=default}" "${FORM:=}" "${ALL:=}"
+: "${CONFIG:=default}" "${FORM:=}" "${ALL:=}" "${KSELFTESTS:=}"
 export CONFIG TIMEOUT="${TIMEOUT:-1380}"
 tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
@@ -103,7 +104,7 @@ boot() {
 	mkdir "$dir"
 	cp -R "$BUILD/selftest" "$dir/files"
 	# The soak in earnest is t/soak.t.
-	echo "export KVM_MODE=$1 tests='$(tests_for "$1" "$3")' HYP_TRACE_SOAK=3" \
+	echo "export KVM_MODE=$1 tests='${KSELFTESTS:-$(tests_for "$1" "$3")}' HYP_TRACE_SOAK=3" \
 		"HYP_TRACE_SOAK_SWITCHED=/test/switched" \
 		>"$dir/files/form"
 	"$TOOLS/vm" "MODE=$1" "CPU=$2" "SMP=$3" SCRIPT="$tmp/script" FILES="$dir/files" \

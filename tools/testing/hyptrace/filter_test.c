@@ -305,6 +305,8 @@ static void test_refused_programs(void)
 	CHECK(el2_filter_set(&filter, 1) == -22);
 	CHECK(!match(&filter, record));
 	CHECK(!el2_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 5, RECORD_SIZE));
+	/* A part of it is no program. */
+	CHECK(el2_filter_set(&filter, 1) == -22);
 	CHECK(!el2_filter_set(&filter, 2));
 	CHECK(!match(&filter, record));
 
