@@ -5,6 +5,12 @@
 T := tools/hyptrace
 CONFIG ?= default
 export CONFIG
+# A kernel tree of the user's own: the Image that is built there, or built here
+ifneq ($(TREE),)
+CONFIG := own
+IMAGE ?= $(wildcard $(TREE)/arch/arm64/boot/Image)
+export IMAGE
+endif
 MAKEFLAGS += --no-print-directory
 
 .PHONY: help goals run check bench torture tree kernel rootfs vm series clean distclean
@@ -33,13 +39,13 @@ torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball] [TOPIC=name: one of patches/topics alone]
 	@$(T)/tree
 
-kernel: tree ## build it [CONFIG=default|debug|kcsan|16k|64k] [TOPIC=name]
+kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 	@$(T)/kernel
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
 	@$(T)/rootfs
 
-vm: kernel rootfs ## boot it: a shell, or [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or [TREE=dir|IMAGE=file: your own] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 	@$(T)/vm
 
 series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name]

@@ -3,7 +3,7 @@
 # The memory of the buffer: of CPUs that have been up, and the system's. A CPU that comes up
 # later gets a ring then. CONFIG=debug boots the debug kernel, which has memory cgroups.
 #
-# KERNEL=file	boots another kernel
+# IMAGE=file	boots another kernel
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh

@@ -3,7 +3,7 @@
 # Plain nVHE with kvm.enable_virt_at_load=0: EL2 is the hyp stub while there is no VM.
 # Tracing keeps KVM's virtualization enabled for as long as the buffer is loaded.
 #
-# KERNEL=file	boots another kernel
+# IMAGE=file	boots another kernel
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh

@@ -115,6 +115,45 @@ variables() {
 		[ "$(awk '/^Mem/ { print ($2 < 512) }' "$tmp/out")" = 1 ]
 }
 
+own_image() {
+	cp "$BUILD/kernel-default/arch/arm64/boot/Image" "$tmp/Image"
+	vm 0 'uname -m' IMAGE="$tmp/Image" CONFIG=none && says aarch64 "$tmp/out"
+}
+
+# One that is built, and one that `make kernel TREE=` would have built
+own_tree() {
+	mkdir -p "$tmp/own/arch/arm64/boot"
+	mv "$tmp/Image" "$tmp/own/arch/arm64/boot"
+	vm 0 'uname -m' TREE="$tmp/own" && says aarch64 "$tmp/out" || return
+	rm -r "$tmp/own/arch"
+	refuses "make kernel TREE=" TREE="$tmp/own"
+}
+
+# gdb stops where EL2 begins a guest's run, and at a function of the host kernel.
+debug() {
+	cat >"$tmp/commands" <<-'END'
+		break __kvm_nvhe_handle_trap
+		break kernel_init
+		continue
+		info symbol $pc
+		continue
+		info symbol $pc
+		delete
+		detach
+	END
+	echo 'echo ran' >"$tmp/script"
+	rm -f "$BUILD/gdb"
+	"$TOOLS/vm" SCRIPT="$tmp/script" DEBUG=1 TIMEOUT=120 MODE="$1" CPU="$2" >"$tmp/live" 2>"$tmp/err" &
+	for _ in $(seq "$(scaled 600)"); do
+		! [ -S "$(sed -n 's/^target remote //p' "$BUILD/gdb" 2>/dev/null)" ] || break
+		sleep 0.1
+	done
+	timeout "$(scaled 60)" gdb-multiarch -nx -batch -x "$BUILD/gdb" -x "$tmp/commands" >"$tmp/gdb" 2>&1
+	wait $! || { cat "$tmp/err" "$tmp/gdb"; return 1; }
+	says ran "$tmp/live" && says "__kvm_nvhe_handle_trap in section" "$tmp/gdb" &&
+		says "kernel_init in section" "$tmp/gdb"
+}
+
 refuses() {
 	text=$1
 	shift
@@ -151,6 +190,11 @@ ok "protected, cortex-a72" mode protected cortex-a72 "Protected nVHE mode"
 ok "nvhe" mode nvhe max "Hyp nVHE mode"
 ok "vhe" mode vhe max " VHE mode"
 ok "none" mode none max "disabled"
+ok "an Image of the user's own" own_image
+ok "a tree of the user's own" own_tree
+need debug
+ok "gdb has the symbols of EL2, protected, -cpu max" debug protected max
+ok "gdb has the symbols of EL2, nvhe, cortex-a72" debug nvhe cortex-a72
 ok "vhe on a CPU without is refused" refuses "cortex-a72 has no VHE" MODE=vhe CPU=cortex-a72
 ok "an unknown mode is refused" refuses "no mode hvhe" MODE=hvhe
 ok "a script that is not there is refused" refuses "no script" SCRIPT="$tmp/none"
