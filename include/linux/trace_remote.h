@@ -17,16 +17,28 @@ struct module;
 struct trace_remote;
 
 /**
+ * struct trace_remote_names - names for the numbers of a field
+ * @field:	the field's name; NULL ends an array
+ * @names:	numbers and their names; a name that is NULL ends them
+ */
+struct trace_remote_names {
+	const char			*field;
+	const struct trace_print_flags	*names;
+};
+
+/**
  * struct trace_remote_event - an event of a remote
  * @call:	what the kernel knows of it: the id, in @call.event.type, the name, the fields,
  *		and how to print a record. @call.class->system is the group's name
+ * @names:	the names that filters accept in place of numbers; may be NULL
  * @enabled:	by user space. This and what follows is the core's
  * @filter:	what user space wrote as its filter; NULL for none
  */
 struct trace_remote_event {
-	struct trace_event_call	call;
-	bool			enabled;
-	char			*filter;
+	struct trace_event_call			call;
+	const struct trace_remote_names		*names;
+	bool					enabled;
+	char					*filter;
 };
 
 /**

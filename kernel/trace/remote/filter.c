@@ -4,7 +4,7 @@
  *
  * The kernel's own parser compiles an expression. The remote gets the program, and runs it
  * before an event takes room in the ring. Beyond what the kernel's filters know, a name
- * that the event's text has for a number can be written in its place: reason == "hvc".
+ * that a field has for a number can be written in its place: reason == "hvc".
  */
 #include <linux/ctype.h>
 #include <linux/seq_buf.h>
@@ -19,34 +19,29 @@ struct remote_word {
 	int		len;
 };
 
-/*
- * The number that print fmt has for a name, in the text: of the list
- *	__print_symbolic(REC->field, { 0, "name" }, ...)
- */
-static bool remote_filter_symbol(const char *print_fmt, struct remote_word field,
-				 struct remote_word name,
-				 struct remote_word *number)
+static bool remote_word_is(struct remote_word word, const char *str)
 {
-	char key[64];
-	const char *list, *end, *at;
+	return strlen(str) == word.len && !strncmp(str, word.start, word.len);
+}
 
-	if (snprintf(key, sizeof(key), "__print_symbolic(REC->%.*s, ", field.len, field.start) >=
-	    sizeof(key))
-		return false;
+/* The number of a field that has a name; NULL if there is none. */
+static const struct trace_print_flags *remote_filter_find(const struct trace_remote_names *names,
+							  struct remote_word field,
+							  struct remote_word name)
+{
+	const struct trace_print_flags *entry;
 
-	list = strstr(print_fmt, key);
-	end = list ? strstr(list, "})") : NULL;
-	if (!end || snprintf(key, sizeof(key), ", \"%.*s\" }", name.len, name.start) >= sizeof(key))
-		return false;
+	for (; names && names->field; names++) {
+		if (!remote_word_is(field, names->field))
+			continue;
 
-	at = strnstr(list, key, end + 1 - list);
-	if (!at)
-		return false;
+		for (entry = names->names; entry->name; entry++) {
+			if (remote_word_is(name, entry->name))
+				return entry;
+		}
+	}
 
-	for (number->start = at; number->start[-1] != '{'; number->start--)
-		;
-	number->len = at - number->start;
-	return true;
+	return NULL;
 }
 
 /* A field's name, or a number, whole. */
@@ -65,10 +60,12 @@ static const char *remote_filter_put_word(struct seq_buf *out, const char *str,
  * Put the next piece of an expression: a word, a character, or what is in quotation marks,
  * with a number for a name. @field is the last word. Returns what is behind it.
  */
-static const char *remote_filter_put_piece(struct seq_buf *out, const char *print_fmt,
+static const char *remote_filter_put_piece(struct seq_buf *out,
+					   const struct trace_remote_names *names,
 					   const char *str, struct remote_word *field)
 {
-	struct remote_word name, number;
+	const struct trace_print_flags *number;
+	struct remote_word name;
 	const char *end;
 
 	if (isalpha(*str) || *str == '_')
@@ -81,8 +78,9 @@ static const char *remote_filter_put_piece(struct seq_buf *out, const char *prin
 	}
 
 	name = (struct remote_word){ str + 1, end - str - 1 };
-	if (remote_filter_symbol(print_fmt, *field, name, &number))
-		seq_buf_putmem(out, number.start, number.len);
+	number = remote_filter_find(names, *field, name);
+	if (number)
+		seq_buf_printf(out, "%lu", number->mask);
 	else
 		seq_buf_putmem(out, str, end + 1 - str);
 	return end + 1;
@@ -92,27 +90,28 @@ static const char *remote_filter_put_piece(struct seq_buf *out, const char *prin
  * Put numbers for the names in an expression, until there are @max bytes or more. Returns
  * what is left of the expression.
  */
-static const char *remote_filter_resolve(struct seq_buf *out, const char *print_fmt,
-					 const char *str,
-					 size_t max)
+static const char *remote_filter_resolve(struct seq_buf *out,
+					 const struct trace_remote_names *names,
+					 const char *str, size_t max)
 {
 	struct remote_word field = { };
 
 	while (*str && seq_buf_used(out) < max)
-		str = remote_filter_put_piece(out, print_fmt, str, &field);
+		str = remote_filter_put_piece(out, names, str, &field);
 
 	return str;
 }
 
 /* Where in the expression is what is at @pos with numbers for the names? */
-static size_t remote_filter_origin(const char *print_fmt, const char *str, size_t pos, char *buf)
+static size_t remote_filter_origin(const struct trace_remote_names *names, const char *str,
+				   size_t pos, char *buf)
 {
 	const char *left;
 	struct seq_buf out;
 	size_t extra;
 
 	seq_buf_init(&out, buf, PAGE_SIZE);
-	left = remote_filter_resolve(&out, print_fmt, str, pos);
+	left = remote_filter_resolve(&out, names, str, pos);
 	extra = seq_buf_used(&out) - min(pos, seq_buf_used(&out));
 	return max_t(ssize_t, left - str - extra, 0);
 }
@@ -149,12 +148,11 @@ static int remote_filter_too_long(struct remote_filter *filter, const char *str)
 static int remote_filter_compile(struct trace_remote *remote, struct trace_remote_event *event,
 				 const char *str, char *buf, struct remote_filter *filter)
 {
-	char *print_fmt = event->call.print_fmt;
 	struct seq_buf resolved;
 	int ret;
 
 	seq_buf_init(&resolved, buf, PAGE_SIZE);
-	remote_filter_resolve(&resolved, print_fmt, str, PAGE_SIZE);
+	remote_filter_resolve(&resolved, event->names, str, PAGE_SIZE);
 	if (strlen(str) >= PAGE_SIZE || seq_buf_has_overflowed(&resolved))
 		return remote_filter_too_long(filter, str);
 
@@ -162,7 +160,8 @@ static int remote_filter_compile(struct trace_remote *remote, struct trace_remot
 	ret = trace_compile_remote_filter(&event->call, buf, filter->preds,
 					  TRACE_REMOTE_MAX_PREDS, &filter->error);
 	if (ret == -EINVAL)
-		filter->error.pos = remote_filter_origin(print_fmt, str, filter->error.pos, buf);
+		filter->error.pos = remote_filter_origin(event->names, str, filter->error.pos,
+							 buf);
 	return ret;
 }
 

@@ -106,14 +106,14 @@ fields() {
 		/^HYP_EVENT\(/ && !/\(ename/ { entry = $0; gsub(/.*\(|,.*/, "", entry) }
 		match($0, /he_[a-z]+\(.*\)/) {
 			field = substr($0, RSTART, RLENGTH)
-			sub(field ~ /^he_(field|array)/ ? "^[^,]*, *" : "^[^(]*\\(", "", field)
+			sub(field ~ /^he_(field|named|array)/ ? "^[^,]*, *" : "^[^(]*\\(", "", field)
 			sub(/[^a-z_0-9].*/, "", field)
 			list[entry] = list[entry] field "\n"
 		}
 		/^HYP_EVENT_.*\(/ {
 			macro = name = $1
 			sub(/\(.*/, "", macro)
-			gsub(/.*\(|\).*/, "", name)
+			gsub(/.*\(|[,)].*/, "", name)
 			list[name] = list[macro]
 		}
 		END { printf "%s", list[event] }' "$tree/arch/arm64/include/asm/kvm_hypevents.h"

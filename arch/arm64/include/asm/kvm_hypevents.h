@@ -11,6 +11,9 @@
  * them, and HE_PRINTK() is its text. HE_STRUCT() has the fields:
  *
  *	he_field(type, name)		a number
+ *	he_named(type, name, names)	a number that has names, as a list of { number, "name" };
+ *					__print_named(name, names) prints the name, and filters
+ *					know it
  *	he_array(type, name, len)	numbers; __print_array() or __print_hex() prints them
  *	he_string(name, src)		a copy of the string src, of 127 characters at most;
  *					filled in by __assign_str(name), __get_str(name) is it
@@ -20,6 +23,9 @@
 
 #ifndef he_field
 #define he_field(type, name)
+#endif
+#ifndef he_named
+#define he_named(type, name, names...)	he_field(type, name)
 #endif
 #ifndef he_array
 #define he_array(type, name, len)
@@ -35,21 +41,21 @@
 #endif
 
 /* Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit. */
-#define HYP_EVENT_ENTRY_EXIT(ename)					\
+#define HYP_EVENT_ENTRY_EXIT(ename, reasons...)			\
 HYP_EVENT(ename,							\
 	HE_PROTO(u8 reason, s16 vcpu),					\
 	HE_STRUCT(							\
-		he_field(u8, reason)					\
+		he_named(u8, reason, reasons)				\
 		he_field(s16, vcpu)					\
 	),								\
 	HE_ASSIGN(							\
 		__entry->reason = reason;				\
 		__entry->vcpu = vcpu;					\
 	),								\
-	HE_PRINTK("reason=%s", show_##ename##_reason(__entry->reason))	\
+	HE_PRINTK("reason=%s", __print_named(reason, reasons))		\
 )
-HYP_EVENT_ENTRY_EXIT(hyp_enter)
-HYP_EVENT_ENTRY_EXIT(hyp_exit)
+HYP_EVENT_ENTRY_EXIT(hyp_enter, HYP_ENTER_NAMES)
+HYP_EVENT_ENTRY_EXIT(hyp_exit, HYP_EXIT_NAMES)
 #undef HYP_EVENT_ENTRY_EXIT
 
 /*
@@ -59,7 +65,7 @@ HYP_EVENT_ENTRY_EXIT(hyp_exit)
 HYP_EVENT(host_hcall,
 	HE_PROTO(u64 id, bool invalid, s64 ret),
 	HE_STRUCT(
-		he_field(u32, id)
+		he_named(u32, id, HYP_HCALL_NAMES)
 		he_field(u8, invalid)
 		he_field(s64, ret)
 	),
@@ -69,14 +75,14 @@ HYP_EVENT(host_hcall,
 		__entry->ret = invalid || hyp_hcall_returns(id) ? ret : 0;
 	),
 	HE_PRINTK("id=%u name=%s invalid=%u ret=%lld", __entry->id,
-		  show_hyp_hcall(__entry->id), __entry->invalid, __entry->ret)
+		  __print_named(id, HYP_HCALL_NAMES), __entry->invalid, __entry->ret)
 )
 
 /* An SMC of the host, before it is forwarded, if it is */
 HYP_EVENT(host_smc,
 	HE_PROTO(u64 id, bool forwarded),
 	HE_STRUCT(
-		he_field(u64, id)
+		he_named(u64, id, HYP_SMC_NAMES)
 		he_field(u8, forwarded)
 	),
 	HE_ASSIGN(
@@ -84,7 +90,7 @@ HYP_EVENT(host_smc,
 		__entry->forwarded = forwarded;
 	),
 	HE_PRINTK("id=0x%llx name=%s forwarded=%u", __entry->id,
-		  show_hyp_smc(__entry->id), __entry->forwarded)
+		  __print_named(id, HYP_SMC_NAMES), __entry->forwarded)
 )
 
 /* The host has accessed an address that its stage 2 does not map. */
@@ -132,7 +138,7 @@ HYP_EVENT(host_ffa_call,
 	HE_PROTO(u64 func_id, u64 res_a1, u64 res_a2, u64 res_a3, u64 res_a4, bool handled,
 		 int err),
 	HE_STRUCT(
-		he_field(u64, func_id)
+		he_named(u64, func_id, HYP_SMC_NAMES)
 		he_field(u64, res_a1)
 		he_field(u64, res_a2)
 		he_field(u64, res_a3)
@@ -150,7 +156,7 @@ HYP_EVENT(host_ffa_call,
 		__entry->err = err;
 	),
 	HE_PRINTK("func_id=0x%llx name=%s res=0x%llx,0x%llx,0x%llx,0x%llx handled=%d err=%d",
-		  __entry->func_id, show_hyp_smc(__entry->func_id), __entry->res_a1,
+		  __entry->func_id, __print_named(func_id, HYP_SMC_NAMES), __entry->res_a1,
 		  __entry->res_a2, __entry->res_a3, __entry->res_a4, __entry->handled,
 		  __entry->err)
 )
@@ -159,7 +165,7 @@ HYP_EVENT(host_ffa_call,
 HYP_EVENT(psci_call,
 	HE_PROTO(u32 fn, u64 arg0, u64 arg1, u64 arg2),
 	HE_STRUCT(
-		he_field(u32, fn)
+		he_named(u32, fn, HYP_SMC_NAMES)
 		he_field(u64, arg0)
 		he_field(u64, arg1)
 		he_field(u64, arg2)
@@ -171,7 +177,7 @@ HYP_EVENT(psci_call,
 		__entry->arg2 = arg2;
 	),
 	HE_PRINTK("fn=0x%x name=%s arg0=0x%llx arg1=0x%llx arg2=0x%llx", __entry->fn,
-		  show_hyp_smc(__entry->fn), __entry->arg0, __entry->arg1, __entry->arg2)
+		  __print_named(fn, HYP_SMC_NAMES), __entry->arg0, __entry->arg1, __entry->arg2)
 )
 
 /* A vCPU is about to run, */
@@ -191,7 +197,7 @@ HYP_EVENT(guest_exit,
 	HE_PROTO(u32 vcpu, u32 exit_code, u64 esr, u64 elr),
 	HE_STRUCT(
 		he_field(u32, vcpu)
-		he_field(u32, exit_code)
+		he_named(u32, exit_code, kvm_arm_exception_type)
 		he_field(u64, esr)
 		he_field(u64, elr)
 	),
@@ -202,7 +208,7 @@ HYP_EVENT(guest_exit,
 		__entry->elr = elr;
 	),
 	HE_PRINTK("vcpu=%u exit_code=%s esr=0x%llx ec=%s elr=0x%llx", __entry->vcpu,
-		  show_hyp_exit_code(__entry->exit_code), __entry->esr,
+		  __print_named(exit_code, kvm_arm_exception_type), __entry->esr,
 		  show_hyp_ec(__entry->esr), __entry->elr)
 )
 
@@ -264,6 +270,7 @@ HYP_EVENT(selftest,
 
 #undef HYP_EVENT
 #undef he_field
+#undef he_named
 #undef he_array
 #undef he_string
 #undef he_bitmask

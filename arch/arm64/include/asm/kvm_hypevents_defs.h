@@ -22,27 +22,25 @@
 #define HYP_ENTER_FIRMWARE	6	/* the return from an SMC of EL2 */
 #define HYP_ENTER_UNKNOWN	7
 
-#define show_hyp_enter_reason(reason)			\
-	__print_symbolic(reason,			\
-		{ HYP_ENTER_HVC,	"hvc" },	\
-		{ HYP_ENTER_SMC,	"smc" },	\
-		{ HYP_ENTER_PSCI,	"psci" },	\
-		{ HYP_ENTER_ABORT,	"abort" },	\
-		{ HYP_ENTER_SYSREG,	"sysreg" },	\
-		{ HYP_ENTER_GUEST,	"guest" },	\
-		{ HYP_ENTER_FIRMWARE,	"firmware" },	\
-		{ HYP_ENTER_UNKNOWN,	"unknown" })
+#define HYP_ENTER_NAMES				\
+	{ HYP_ENTER_HVC,	"hvc" },	\
+	{ HYP_ENTER_SMC,	"smc" },	\
+	{ HYP_ENTER_PSCI,	"psci" },	\
+	{ HYP_ENTER_ABORT,	"abort" },	\
+	{ HYP_ENTER_SYSREG,	"sysreg" },	\
+	{ HYP_ENTER_GUEST,	"guest" },	\
+	{ HYP_ENTER_FIRMWARE,	"firmware" },	\
+	{ HYP_ENTER_UNKNOWN,	"unknown" }
 
 /* hyp_exit: the reason, which is where the CPU goes */
 #define HYP_EXIT_HOST		0
 #define HYP_EXIT_GUEST		1
 #define HYP_EXIT_FIRMWARE	2	/* an SMC of EL2 */
 
-#define show_hyp_exit_reason(reason)			\
-	__print_symbolic(reason,			\
-		{ HYP_EXIT_HOST,	"host" },	\
-		{ HYP_EXIT_GUEST,	"guest" },	\
-		{ HYP_EXIT_FIRMWARE,	"firmware" })
+#define HYP_EXIT_NAMES				\
+	{ HYP_EXIT_HOST,	"host" },	\
+	{ HYP_EXIT_GUEST,	"guest" },	\
+	{ HYP_EXIT_FIRMWARE,	"firmware" }
 
 /* hyp_enter, hyp_exit: not from or to a guest */
 #define HYP_NO_VCPU		(-1)

@@ -3,6 +3,7 @@
  * Names for the numbers in the hypervisor's events, as lists that the host's
  * text and user space's parsers both read. Each is checked against the
  * definition it is of: here, or in hcall_names.h, which is made of the enum.
+ * Those of exit codes are kvm_arm_exception_type, in asm/kvm_arm.h.
  */
 #ifndef __ARM64_KVM_HYP_EVENT_NAMES_H__
 #define __ARM64_KVM_HYP_EVENT_NAMES_H__
@@ -18,17 +19,11 @@
 
 #include "hcall_names.h"
 
-/* guest_exit: why a guest was left, ARM_EXCEPTION_CODE() */
-#define show_hyp_exit_code(code)	__print_symbolic(code, kvm_arm_exception_type)
-
 /* The exception class of a syndrome */
 #define show_hyp_ec(esr)						\
 	__print_symbolic((esr) >> 26 & 0x3f, kvm_arm_exception_class)
 
 static_assert(ESR_ELx_EC_SHIFT == 26);
-
-/* A hypercall of the host's */
-#define show_hyp_hcall(id)	__print_symbolic(id, HYP_HCALL_NAMES)
 
 /* What the host asks of the firmware: PSCI and FF-A */
 #define HYP_SMC_NAMES							\
@@ -131,6 +126,5 @@ static const int hyp_smc_check[] __maybe_unused = { HYP_SMC_NAMES };
 #undef HYP_SMC
 
 #define HYP_SMC(nr, name)	{ nr, #name }
-#define show_hyp_smc(id)	__print_symbolic(id, HYP_SMC_NAMES)
 
 #endif /* __ARM64_KVM_HYP_EVENT_NAMES_H__ */

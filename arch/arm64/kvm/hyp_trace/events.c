@@ -18,10 +18,12 @@ static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_en
 
 /* Stage 1: print fmt, in the words of user space's parsers. */
 #define __entry			REC
+#define __print_named(field, names...)	__print_symbolic(__entry->field, names)
 #define HE_PRINTK(fmt, args...)	"\"" fmt "\", " __stringify(args)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static char hyp_event_print_fmt_##name[] = printk;
 #include <asm/kvm_hypevents.h>
+#undef __print_named
 
 /* Stage 2: is what stands behind the structure in the record? */
 static bool hyp_event_tail_is_valid(const struct trace_iterator *iter, u32 loc)
@@ -57,9 +59,20 @@ static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 }
 #include <asm/kvm_hypevents.h>
 
-/* Stage 3: the functions that print, with the host's own helpers. */
+/*
+ * Stage 3: the functions that print, with the host's own helpers. The compiler checks that the
+ * text has the names of the field's description: filters have these.
+ */
 #include <trace/stages/stage3_trace_output.h>
 
+#define __print_named(fname, names...)						\
+({										\
+	BUILD_BUG_ON(__builtin_strcmp(names_of_##fname, __stringify(names)));	\
+	__print_symbolic(__entry->fname, names);				\
+})
+#define he_named(type, fname, names...)						\
+	static const char names_of_##fname[] __maybe_unused = __stringify(names);
+#define he_field(type, name)
 #define HE_PRINTK(fmt, args...)	fmt "\n", ##args
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)			\
 static enum print_line_t							\
@@ -68,6 +81,7 @@ hyp_event_print_##name(struct trace_iterator *iter, int flags,			\
 {										\
 	struct trace_seq *p __maybe_unused = &iter->tmp_seq;			\
 	struct hyp_event_##name *field __maybe_unused = (void *)iter->ent;	\
+	struct_fields								\
 										\
 	if (!hyp_event_is_valid_##name(iter))					\
 		return TRACE_TYPE_UNHANDLED;					\
@@ -121,7 +135,21 @@ static struct trace_event_class hyp_event_class_##name = {	\
 };
 #include <asm/kvm_hypevents.h>
 
-/* Stage 5: the events */
+/* Stage 5: the names that numbers have in filters */
+#define he_field(type, name)
+#define he_named(type, fname, nrs_and_names...)					\
+	{									\
+		.field	= #fname,						\
+		.names	= (const struct trace_print_flags[]){ nrs_and_names, { } },	\
+	},
+#define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
+static const struct trace_remote_names hyp_event_names_##name[] = {	\
+	struct_fields						\
+	{ }							\
+};
+#include <asm/kvm_hypevents.h>
+
+/* Stage 6: the events */
 #define HYP_EVENT(ename, proto, struct_fields, assign, printk)	\
 	[HYP_EVENT_##ename] = {					\
 		.call = {					\
@@ -130,6 +158,7 @@ static struct trace_event_class hyp_event_class_##name = {	\
 			.event.funcs	= &hyp_event_funcs_##ename,	\
 			.print_fmt	= hyp_event_print_fmt_##ename,	\
 		},						\
+		.names = hyp_event_names_##ename,		\
 	},
 struct trace_remote_event hyp_events[] = {
 #include <asm/kvm_hypevents.h>
