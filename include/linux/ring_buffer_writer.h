@@ -53,7 +53,12 @@ static inline u32 rb_writer_header(u32 type, u32 delta)
 #endif
 }
 
-/* The type in a header word, see rb_writer_header() */
+/**
+ * rb_writer_type - the type in a header word
+ * @header:	the word
+ *
+ * Return: the type, as rb_writer_header() has it.
+ */
 static inline u32 rb_writer_type(u32 header)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -63,7 +68,12 @@ static inline u32 rb_writer_type(u32 header)
 #endif
 }
 
-/* The time in a header word, see rb_writer_header() */
+/**
+ * rb_writer_delta - the time in a header word
+ * @header:	the word
+ *
+ * Return: the time, as rb_writer_header() has it.
+ */
 static inline u32 rb_writer_delta(u32 header)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -83,7 +93,7 @@ static inline u32 rb_writer_delta(u32 header)
  * @tail:	position of the page being written; positions count the pages
  *		that the writer has begun, from 0
  * @next:	position the writer goes to, while it does; else @tail
- * @base:	events at positions before this one are forgotten
+ * @base:	events at positions before this one are cleared
  * @reader:	position of the reader's page; meaningless before the first swap
  * @reader_entries: events on that page, if the writer had left it by then; else 0
  * @dropped:	events the writer could not take
@@ -130,7 +140,7 @@ struct ring_buffer_writer_cpu {
  *		the CPU's reader lock held and interrupts off. Returns the id of the new
  *		reader's page; -ENODATA when there is none; -EAGAIN when the
  *		writer was too quick.
- * @reset:	forget all events of @cpu and zero its counters; same context.
+ * @reset:	clear all events of @cpu and zero its counters; same context.
  *		Called on @cpu itself, or on any CPU while @cpu is offline.
  *		Returns 0 or a negative errno.
  */

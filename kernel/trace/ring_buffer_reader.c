@@ -91,11 +91,15 @@ static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
 static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
 {
 	struct ring_buffer_writer_page *page;
+	unsigned long flags;
+	u64 ts;
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
-
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	page = rb_reader_oldest_page(cpu_buffer->reader);
-	return page ? READ_ONCE(page->time_stamp) : 0;
+	ts = page ? READ_ONCE(page->time_stamp) : 0;
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+
+	return ts;
 }
 
 /*
@@ -612,14 +616,14 @@ static unsigned long rb_reader_show_page(struct rb_reader *reader)
 /* ring_buffer_map_get_reader() */
 static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
 {
-	unsigned long lost;
+	unsigned long flags, lost;
 
 	lockdep_assert_held(&cpu_buffer->mapping_lock);
 
-	guard(raw_spinlock_irqsave)(&cpu_buffer->reader_lock);
-
+	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
 	lost = rb_reader_show_page(cpu_buffer->reader);
 	rb_reader_update(cpu_buffer);
 	rb_update_meta_page(cpu_buffer);
 	cpu_buffer->meta_page->reader.lost_events = lost;
+	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
 }

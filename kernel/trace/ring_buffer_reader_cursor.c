@@ -9,11 +9,10 @@
  *	                   consumed.offset    cursor->offset
  *	                                                   cursor->walk.commit
  *
- * Locking: while a cursor exists, nobody else consumes the CPU's events or clears them. Its
- * owner makes sure of that. Otherwise events are read twice. The copy is made, and the
+ * Locking: while a cursor exists, its owner makes sure that no other reader consumes the CPU's
+ * events, and that they are not cleared. Otherwise events are read twice. The copy is made, and the
  * events are consumed, under rb_reader.lock.
  */
-
 #include "ring_buffer_reader_internal.h"
 
 /*
@@ -74,9 +73,15 @@ static bool rb_cursor_copy(struct ring_buffer_reader_cursor *cursor)
 
 static bool rb_cursor_refill(struct ring_buffer_reader_cursor *cursor)
 {
-	guard(raw_spinlock_irqsave)(cursor->reader->lock);
+	raw_spinlock_t *lock = cursor->reader->lock;
+	unsigned long flags;
+	bool ret;
 
-	return rb_cursor_copy(cursor);
+	raw_spin_lock_irqsave(lock, flags);
+	ret = rb_cursor_copy(cursor);
+	raw_spin_unlock_irqrestore(lock, flags);
+
+	return ret;
 }
 
 /* Go to the next event of the copy. */
@@ -98,8 +103,8 @@ static __always_inline bool rb_cursor_next(struct ring_buffer_reader_cursor *cur
  * @buffer:	a buffer from ring_buffer_reader()
  * @cpu:	a CPU that has a ring
  *
- * Context: any but NMI. Until ring_buffer_reader_cursor_finish() nobody else consumes events
- * of the CPU, and nobody clears them.
+ * Context: any but NMI. Until ring_buffer_reader_cursor_finish() no other reader consumes
+ * events of the CPU, and they are not cleared.
  */
 void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
 				     struct trace_buffer *buffer, int cpu)
@@ -153,9 +158,14 @@ bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor)
  */
 void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor)
 {
-	guard(raw_spinlock_irqsave)(cursor->reader->lock);
+	raw_spinlock_t *lock = cursor->reader->lock;
+	unsigned long flags;
 
 	/* Without a copy nothing was read. */
-	if (cursor->walk.commit)
-		rb_cursor_consume(cursor, cursor->offset);
+	if (!cursor->walk.commit)
+		return;
+
+	raw_spin_lock_irqsave(lock, flags);
+	rb_cursor_consume(cursor, cursor->offset);
+	raw_spin_unlock_irqrestore(lock, flags);
 }

@@ -12,7 +12,7 @@
  *			comes to oldest + nr_slots may overwrite it, and not before
  *	other pages	by a writer that comes to pos + nr_slots
  *
- * Each time something was read of a page, (G) of trace_ring.c tells whether the writer had
+ * Each time something was read of a page, (G) of trace_ring.c shows whether the writer had
  * come that far, as for an iterator. If so the dump discards what it has read, and goes on
  * with the next page.
  *
@@ -190,7 +190,7 @@ unsigned int ring_buffer_reader_dump_copy(struct ring_buffer_reader_dump *dump, 
 		return 0;
 
 	size = min(size, walk->length - walk->header);
-	/* If the writer overwrites the page, meta->next tells. */
+	/* If the writer overwrites the page, meta->next shows it. */
 	data_race(memcpy(data, &walk->page->data[walk->offset + walk->header], size));
 	return rb_dump_is_there(dump) ? size : 0;
 }

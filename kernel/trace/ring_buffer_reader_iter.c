@@ -13,7 +13,7 @@
  *	copied	 if it still was when the copy was done, by (G): the events are shown from
  *		 the copy, whatever happens to the page
  *	gone	 otherwise. The iterator goes on at the oldest page. The numbers of the
- *		 events tell how many are missing. Those that a consuming reader has
+ *		 events show how many are missing. Those that a consuming reader has
  *		 consumed meanwhile are not lost
  *
  * Locking: rb_reader.lock covers struct rb_reader and what an iterator knows of the ring
@@ -119,7 +119,7 @@ static bool rb_iter_copy(struct ring_buffer_reader_iter *iter,
 	unsigned int commit = rb_writer_commit(page);
 
 	rb_walk_start(&iter->walk, iter->page, commit, 0, READ_ONCE(page->time_stamp));
-	/* If the writer overwrites the page, meta->next tells. */
+	/* If the writer overwrites the page, meta->next shows it. */
 	data_race(memcpy(iter->page->data, page->data, commit));
 	smp_rmb();						/* (G) */
 
@@ -201,7 +201,7 @@ static bool rb_iter_next_page(struct ring_buffer_reader_iter *iter)
  * @iter:	the iterator
  * @ts:		its time
  *
- * Context: process context, may sleep; @iter is used by nobody else.
+ * Context: process context, may sleep; the caller has @iter alone.
  * Return: the event, until ring_buffer_reader_iter_advance(); NULL at the end.
  */
 struct ring_buffer_event *

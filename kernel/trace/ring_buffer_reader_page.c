@@ -163,6 +163,7 @@ int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *dat
 {
 	struct ring_buffer_writer_page *copy = data;
 	struct rb_reader *reader;
+	unsigned long flags;
 	int used;
 
 	if (!ring_buffer_reader_has_cpu(buffer, cpu))
@@ -174,8 +175,9 @@ int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *dat
 
 	len = min_t(size_t, len, PAGE_SIZE) - sizeof(*copy);
 
-	scoped_guard(raw_spinlock_irqsave, reader->lock)
-		used = rb_reader_copy_page(reader, copy, len, full);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	used = rb_reader_copy_page(reader, copy, len, full);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
 	if (used < 0)
 		return used;
 
@@ -233,11 +235,16 @@ static int rb_reader_copy_to_user(struct rb_reader *reader, void __user *ubuf)
 int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf)
 {
 	struct rb_reader *reader;
+	unsigned long flags;
+	int ret;
 
 	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return -ENODEV;
 
 	reader = rb_reader_of(buffer, cpu);
-	guard(raw_spinlock_irqsave)(reader->lock);
-	return rb_reader_copy_to_user(reader, ubuf);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	ret = rb_reader_copy_to_user(reader, ubuf);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
+
+	return ret;
 }

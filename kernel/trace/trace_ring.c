@@ -222,8 +222,8 @@
  *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
  *
  * (U) unloading: U-unload
- *	dump.c:trace_remote_dump_begin
- *	dump.c:trace_remote_dump_oops
+ *	dump.c:remote_dump_begin
+ *	dump.c:remote_dump_oops
  *   with
  *	dump.c:trace_remote_is_dumping
  *

@@ -48,10 +48,10 @@ static struct trace_iterator trace_remote_dump_iter;
 static u8 trace_remote_dump_record[REMOTE_DUMP_RECORD] __aligned(8);
 
 /**
- * trace_remote_is_dumping - may somebody be reading the rings without a lock?
+ * trace_remote_is_dumping - may a dump be reading the rings without a lock?
  *
- * Context: any, once trace_remote_peek() gives them to nobody any more.
- * Return: whether somebody may, and whether that ends is not known.
+ * Context: any, once trace_remote_peek() returns no buffer any more.
+ * Return: whether a dump may be. It may never end.
  */
 bool trace_remote_is_dumping(void)
 {
@@ -59,15 +59,15 @@ bool trace_remote_is_dumping(void)
 	return atomic_read(&trace_remote_dumping);
 }
 
-static void trace_remote_dump_next(struct trace_remote_dump *this)
+static void remote_dump_next(struct trace_remote_dump *this)
 {
 	do {
 		this->has_event = ring_buffer_reader_dump_next(&this->dump);
 	} while (this->has_event && this->dump.ts <= this->printed);
 }
 
-static void trace_remote_dump_start(struct trace_remote *remote, struct trace_buffer *buffer,
-				    int which)
+static void remote_dump_start(struct trace_remote *remote, struct trace_buffer *buffer,
+			      int which)
 {
 	struct trace_remote_dump *this;
 	int cpu;
@@ -80,12 +80,12 @@ static void trace_remote_dump_start(struct trace_remote *remote, struct trace_bu
 			continue;
 
 		ring_buffer_reader_dump_start(&this->dump, buffer, cpu, REMOTE_DUMP_EVENTS);
-		trace_remote_dump_next(this);
+		remote_dump_next(this);
 	}
 }
 
 /* The CPU with the earliest event; -1 if there is none any more. */
-static int trace_remote_dump_first(struct trace_remote *remote)
+static int remote_dump_first(struct trace_remote *remote)
 {
 	struct trace_remote_dump *this, *first = NULL;
 	int cpu, first_cpu = -1;
@@ -101,7 +101,7 @@ static int trace_remote_dump_first(struct trace_remote *remote)
 	return first_cpu;
 }
 
-static void trace_remote_dump_print(struct trace_remote *remote, int cpu)
+static void remote_dump_print(struct trace_remote *remote, int cpu)
 {
 	struct trace_remote_dump *this = &trace_remote_cpu(remote, cpu)->dump;
 	struct trace_iterator *iter = &trace_remote_dump_iter;
@@ -124,18 +124,18 @@ static void trace_remote_dump_print(struct trace_remote *remote, int cpu)
 	pr_emerg("%.*s", (int)trace_seq_used(s), s->buffer);
 }
 
-static void trace_remote_dump_lines(struct trace_remote *remote)
+static void remote_dump_lines(struct trace_remote *remote)
 {
 	static const char line[] = "---------------------------------\n";
 	unsigned int nr = 0;
 	int cpu;
 
-	while ((cpu = trace_remote_dump_first(remote)) >= 0) {
+	while ((cpu = remote_dump_first(remote)) >= 0) {
 		if (!nr++)
 			pr_emerg("%s", line);
 
-		trace_remote_dump_print(remote, cpu);
-		trace_remote_dump_next(&trace_remote_cpu(remote, cpu)->dump);
+		remote_dump_print(remote, cpu);
+		remote_dump_next(&trace_remote_cpu(remote, cpu)->dump);
 		touch_nmi_watchdog();
 	}
 
@@ -143,20 +143,20 @@ static void trace_remote_dump_lines(struct trace_remote *remote)
 }
 
 /* True for the one that may dump. */
-static bool trace_remote_dump_begin(void)
+static bool remote_dump_begin(void)
 {
 	return !atomic_xchg(&trace_remote_dumping, 1);		/* (U) */
 }
 
-static void trace_remote_dump_all(struct trace_remote *remote, int which)
+static void remote_dump_all(struct trace_remote *remote, int which)
 {
 	struct trace_buffer *buffer = trace_remote_peek(remote);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	pr_emerg("Dumping ftrace instance %s buffer:\n", trace_remote_name(remote));
-	trace_remote_dump_start(remote, buffer, which);
-	trace_remote_dump_lines(remote);
+	remote_dump_start(remote, buffer, which);
+	remote_dump_lines(remote);
 	local_irq_restore(flags);
 }
 
@@ -172,15 +172,15 @@ struct trace_remote_dumper {
 	struct trace_remote	*remote;
 };
 
-static void trace_remote_dump_oops(struct trace_dumper *dumper, int which)
+static void remote_dump_oops(struct trace_dumper *dumper, int which)
 {
 	struct trace_remote *remote = READ_ONCE(container_of(dumper, struct trace_remote_dumper,
 							     dumper)->remote);
 
-	if (!remote || !trace_remote_dump_begin())
+	if (!remote || !remote_dump_begin())
 		return;
 
-	trace_remote_dump_all(remote, which);
+	remote_dump_all(remote, which);
 	atomic_set_release(&trace_remote_dumping, 0);		/* (U) */
 }
 
@@ -194,8 +194,8 @@ static void trace_remote_dump_oops(struct trace_dumper *dumper, int which)
  */
 void trace_remote_dump_panic(struct trace_remote *remote)
 {
-	if (remote && trace_remote_dump_begin() && trace_remote_peek(remote))
-		trace_remote_dump_all(remote, RING_BUFFER_ALL_CPUS);
+	if (remote && remote_dump_begin() && trace_remote_peek(remote))
+		remote_dump_all(remote, RING_BUFFER_ALL_CPUS);
 }
 
 /**
@@ -214,7 +214,7 @@ void trace_remote_dump_register(struct trace_remote *remote)
 		return;
 
 	this->dumper.name = trace_remote_name(remote);
-	this->dumper.dump = trace_remote_dump_oops;
+	this->dumper.dump = remote_dump_oops;
 	this->remote = remote;
 	remote->dumper = this;
 	trace_register_dumper(&this->dumper);

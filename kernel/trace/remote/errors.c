@@ -35,7 +35,7 @@ struct trace_remote_error {
 	char			cmd[];
 };
 
-static void trace_remote_errors_del(struct trace_remote *remote, struct trace_remote_error *error)
+static void remote_errors_del(struct trace_remote *remote, struct trace_remote_error *error)
 {
 	lockdep_assert_held(&remote->errors_lock);
 
@@ -44,14 +44,13 @@ static void trace_remote_errors_del(struct trace_remote *remote, struct trace_re
 	kfree(error);
 }
 
-static void trace_remote_errors_add(struct trace_remote *remote, struct trace_remote_error *error)
+static void remote_errors_add(struct trace_remote *remote, struct trace_remote_error *error)
 {
 	lockdep_assert_held(&remote->errors_lock);
 
 	if (remote->nr_errors == REMOTE_ERRORS_MAX)
-		trace_remote_errors_del(remote,
-					list_first_entry(&remote->errors, struct trace_remote_error,
-							 list));
+		remote_errors_del(remote, list_first_entry(&remote->errors,
+							   struct trace_remote_error, list));
 	list_add_tail(&error->list, &remote->errors);
 	remote->nr_errors++;
 }
@@ -69,7 +68,7 @@ void trace_remote_clear_errors(struct trace_remote *remote)
 	guard(mutex)(&remote->errors_lock);
 
 	list_for_each_entry_safe(error, next, &remote->errors, list)
-		trace_remote_errors_del(remote, error);
+		remote_errors_del(remote, error);
 }
 
 /**
@@ -98,10 +97,10 @@ void trace_remote_log_error(struct trace_remote *remote, const char *str,
 	memcpy(error->cmd, str, size);
 
 	guard(mutex)(&remote->errors_lock);
-	trace_remote_errors_add(remote, error);
+	remote_errors_add(remote, error);
 }
 
-static void *trace_remote_errors_seq_start(struct seq_file *m, loff_t *pos)
+static void *remote_errors_seq_start(struct seq_file *m, loff_t *pos)
 {
 	struct trace_remote *remote = m->private;
 
@@ -109,21 +108,21 @@ static void *trace_remote_errors_seq_start(struct seq_file *m, loff_t *pos)
 	return seq_list_start(&remote->errors, *pos);
 }
 
-static void *trace_remote_errors_seq_next(struct seq_file *m, void *v, loff_t *pos)
+static void *remote_errors_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	struct trace_remote *remote = m->private;
 
 	return seq_list_next(v, &remote->errors, pos);
 }
 
-static void trace_remote_errors_seq_stop(struct seq_file *m, void *v)
+static void remote_errors_seq_stop(struct seq_file *m, void *v)
 {
 	struct trace_remote *remote = m->private;
 
 	mutex_unlock(&remote->errors_lock);
 }
 
-static int trace_remote_errors_seq_show(struct seq_file *m, void *v)
+static int remote_errors_seq_show(struct seq_file *m, void *v)
 {
 	struct trace_remote_error *error = list_entry(v, struct trace_remote_error, list);
 	u64 sec = error->ts;
@@ -136,14 +135,14 @@ static int trace_remote_errors_seq_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations trace_remote_errors_seq_ops = {
-	.start	= trace_remote_errors_seq_start,
-	.next	= trace_remote_errors_seq_next,
-	.stop	= trace_remote_errors_seq_stop,
-	.show	= trace_remote_errors_seq_show,
+static const struct seq_operations remote_errors_seq_ops = {
+	.start	= remote_errors_seq_start,
+	.next	= remote_errors_seq_next,
+	.stop	= remote_errors_seq_stop,
+	.show	= remote_errors_seq_show,
 };
 
-static int trace_remote_errors_open(struct inode *inode, struct file *file)
+static int remote_errors_open(struct inode *inode, struct file *file)
 {
 	struct trace_remote *remote = inode->i_private;
 	int ret = trace_remote_open(inode, file);
@@ -151,7 +150,7 @@ static int trace_remote_errors_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 	if (file->f_mode & FMODE_READ) {
-		ret = seq_open(file, &trace_remote_errors_seq_ops);
+		ret = seq_open(file, &remote_errors_seq_ops);
 		if (ret) {
 			trace_remote_release(inode, file);
 			return ret;
@@ -164,13 +163,13 @@ static int trace_remote_errors_open(struct inode *inode, struct file *file)
 }
 
 /* What is written does not matter: O_TRUNC clears. */
-static ssize_t trace_remote_errors_write(struct file *file, const char __user *ubuf, size_t cnt,
-					 loff_t *ppos)
+static ssize_t remote_errors_write(struct file *file, const char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
 {
 	return cnt;
 }
 
-static int trace_remote_errors_release(struct inode *inode, struct file *file)
+static int remote_errors_release(struct inode *inode, struct file *file)
 {
 	if (file->f_mode & FMODE_READ)
 		seq_release(inode, file);
@@ -178,9 +177,9 @@ static int trace_remote_errors_release(struct inode *inode, struct file *file)
 }
 
 const struct file_operations trace_remote_errors_fops = {
-	.open		= trace_remote_errors_open,
+	.open		= remote_errors_open,
 	.read		= seq_read,
-	.write		= trace_remote_errors_write,
+	.write		= remote_errors_write,
 	.llseek		= trace_remote_lseek,
-	.release	= trace_remote_errors_release,
+	.release	= remote_errors_release,
 };

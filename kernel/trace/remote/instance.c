@@ -52,7 +52,7 @@ static bool remote_has_waiters(struct trace_remote *remote)
 }
 
 /**
- * trace_remote_poll_start - poll the remote, as long as somebody waits
+ * trace_remote_poll_start - poll the remote, as long as readers wait
  * @remote:	the remote
  *
  * The caller has a reader. It is on the wait queue by now, or between

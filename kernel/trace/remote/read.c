@@ -113,7 +113,7 @@ struct trace_remote_waiter {
 	void			*data;
 };
 
-static bool trace_remote_wait_cond(void *data)
+static bool remote_wait_cond(void *data)
 {
 	struct trace_remote_waiter *waiter = data;
 
@@ -141,7 +141,7 @@ int trace_remote_wait(struct trace_remote *remote, struct trace_buffer *buffer, 
 	int ret;
 
 	trace_remote_wait_begin(remote);
-	ret = ring_buffer_wait(buffer, cpu, full, trace_remote_wait_cond, &waiter);
+	ret = ring_buffer_wait(buffer, cpu, full, remote_wait_cond, &waiter);
 	trace_remote_wait_end(remote);
 
 	return trace_remote_has_ended(remote) ? -ENODEV : ret;
@@ -184,8 +184,8 @@ unsigned int trace_remote_get_percent(const struct trace_remote *remote)
 	return READ_ONCE(remote->percent);
 }
 
-static ssize_t trace_remote_percent_read(struct file *file, char __user *ubuf, size_t cnt,
-					 loff_t *ppos)
+static ssize_t remote_percent_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
 {
 	char buf[16];
 	int len = scnprintf(buf, sizeof(buf), "%u\n",
@@ -194,8 +194,8 @@ static ssize_t trace_remote_percent_read(struct file *file, char __user *ubuf, s
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-static ssize_t trace_remote_percent_write(struct file *file, const char __user *ubuf, size_t cnt,
-					  loff_t *ppos)
+static ssize_t remote_percent_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
 {
 	unsigned long val;
 	int ret;
@@ -213,8 +213,8 @@ static ssize_t trace_remote_percent_write(struct file *file, const char __user *
 
 const struct file_operations trace_remote_percent_fops = {
 	.open	= trace_remote_open,
-	.read	= trace_remote_percent_read,
-	.write	= trace_remote_percent_write,
+	.read	= remote_percent_read,
+	.write	= remote_percent_write,
 	.llseek	= default_llseek,
 	.release = trace_remote_release,
 };

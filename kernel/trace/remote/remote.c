@@ -72,26 +72,26 @@ void trace_remote_put(struct trace_remote *remote)
 }
 
 /* A CPU that can't be traced is a CPU all the same: none of these fails. */
-static int trace_remote_cpu_coming(unsigned int cpu, struct hlist_node *node)
+static int remote_cpu_coming(unsigned int cpu, struct hlist_node *node)
 {
 	trace_remote_cpu_prepare(hlist_entry(node, struct trace_remote, hotplug_prepare), cpu);
 	return 0;
 }
 
-static int trace_remote_cpu_online(unsigned int cpu, struct hlist_node *node)
+static int remote_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
 	trace_remote_cpu_enable(hlist_entry(node, struct trace_remote, hotplug_online), cpu, true);
 	return 0;
 }
 
-static int trace_remote_cpu_offline(unsigned int cpu, struct hlist_node *node)
+static int remote_cpu_offline(unsigned int cpu, struct hlist_node *node)
 {
 	trace_remote_cpu_enable(hlist_entry(node, struct trace_remote, hotplug_online), cpu,
 				false);
 	return 0;
 }
 
-static int trace_remote_add_hotplug(struct trace_remote *remote)
+static int remote_add_hotplug(struct trace_remote *remote)
 {
 	int ret;
 
@@ -113,21 +113,21 @@ static int trace_remote_add_hotplug(struct trace_remote *remote)
 	return ret;
 }
 
-static void trace_remote_remove_hotplug(struct trace_remote *remote)
+static void remote_remove_hotplug(struct trace_remote *remote)
 {
 	cpuhp_state_remove_instance_nocalls(trace_remote_hotplug_online, &remote->hotplug_online);
 	cpuhp_state_remove_instance_nocalls(trace_remote_hotplug_prepare,
 					    &remote->hotplug_prepare);
 }
 
-static void trace_remote_free(struct trace_remote *remote)
+static void remote_free(struct trace_remote *remote)
 {
 	free_percpu(remote->cpus);
 	kfree(remote->target);
 	kfree(remote);
 }
 
-static struct trace_remote *trace_remote_alloc(const struct trace_remote_desc *desc, void *priv)
+static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, void *priv)
 {
 	struct trace_remote *remote = kzalloc(sizeof(*remote), GFP_KERNEL);
 
@@ -139,7 +139,7 @@ static struct trace_remote *trace_remote_alloc(const struct trace_remote_desc *d
 	remote->cpus = alloc_percpu(struct trace_remote_cpu);
 	remote->target = kasprintf(GFP_KERNEL, "../%s", desc->name);
 	if (!remote->cpus || !remote->target) {
-		trace_remote_free(remote);
+		remote_free(remote);
 		return NULL;
 	}
 
@@ -166,7 +166,7 @@ static struct trace_remote *trace_remote_alloc(const struct trace_remote_desc *d
  */
 struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc, void *priv)
 {
-	struct trace_remote *remote = trace_remote_alloc(desc, priv);
+	struct trace_remote *remote = remote_alloc(desc, priv);
 	int ret;
 
 	if (!remote)
@@ -176,7 +176,7 @@ struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc,
 	if (ret)
 		goto err_free;
 
-	ret = trace_remote_add_hotplug(remote);
+	ret = remote_add_hotplug(remote);
 	if (ret)
 		goto err_events;
 
@@ -188,7 +188,7 @@ struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc,
 err_events:
 	trace_remote_events_unregister(remote);
 err_free:
-	trace_remote_free(remote);
+	remote_free(remote);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(trace_remote_register);
@@ -210,22 +210,22 @@ void trace_remote_unregister(struct trace_remote *remote)
 	trace_remote_remove_dir(remote);
 	trace_remote_set_on(remote, false);
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
-	trace_remote_remove_hotplug(remote);
+	remote_remove_hotplug(remote);
 	trace_remote_events_unregister(remote);
 	trace_remote_free_filters(remote);
 	trace_remote_clear_errors(remote);
-	trace_remote_free(remote);
+	remote_free(remote);
 }
 EXPORT_SYMBOL_GPL(trace_remote_unregister);
 
-static int __init trace_remote_init(void)
+static int __init remote_init(void)
 {
 	trace_remote_hotplug_prepare =
 		cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/remote:prepare",
-					trace_remote_cpu_coming, NULL);
+					remote_cpu_coming, NULL);
 	trace_remote_hotplug_online =
 		cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "trace/remote:online",
-					trace_remote_cpu_online, trace_remote_cpu_offline);
+					remote_cpu_online, remote_cpu_offline);
 	return 0;
 }
-core_initcall(trace_remote_init);
+core_initcall(remote_init);

@@ -105,7 +105,7 @@ struct trace_remote_cpu {
  * @nr_waiters:	calls that wait for events, without poll(); not under the lock
  * @on:		tracing is on; also read without the lock
  * @ended:	the remote is gone for good; likewise
- * @poll:	polls the remote while somebody waits and tracing is on; queued by readers
+ * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
  * @read_sem:	see read.c
  * @percent:	buffer_percent
@@ -256,7 +256,7 @@ void trace_remote_remove_dir(struct trace_remote *remote);
 /* event_files.c: events/, set_event, available_events */
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
 
-/* read.c: what those who consume events share */
+/* read.c: what consuming readers share */
 extern const struct file_operations trace_remote_percent_fops;
 
 void trace_remote_read_init(struct trace_remote *remote);

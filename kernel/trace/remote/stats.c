@@ -9,7 +9,7 @@
 #include "remote.h"
 
 /* The time of the oldest event; 0 if there is none, also for a CPU that has no ring. */
-static int trace_remote_oldest_ts(struct trace_buffer *buffer, int cpu, u64 *ts)
+static int remote_oldest_ts(struct trace_buffer *buffer, int cpu, u64 *ts)
 {
 	struct ring_buffer_reader_iter *iter;
 
@@ -26,7 +26,7 @@ static int trace_remote_oldest_ts(struct trace_buffer *buffer, int cpu, u64 *ts)
 	return 0;
 }
 
-static void trace_remote_show_ts(struct seq_file *m, const char *name, u64 ns)
+static void remote_show_ts(struct seq_file *m, const char *name, u64 ns)
 {
 	u64 us = trace_remote_us(ns);
 	u32 rem = do_div(us, USEC_PER_SEC);
@@ -72,14 +72,14 @@ void trace_remote_stats_clear(struct trace_remote *remote, int which)
 	}
 }
 
-static void trace_remote_stats_last(struct trace_remote *remote, int cpu,
-				    struct ring_buffer_reader_stats *stats)
+static void remote_stats_last(struct trace_remote *remote, int cpu,
+			      struct ring_buffer_reader_stats *stats)
 {
 	guard(mutex)(&remote->stats_lock);
 	*stats = trace_remote_cpu(remote, cpu)->last_stats;
 }
 
-static int trace_remote_stats_show(struct seq_file *m, void *v)
+static int remote_stats_show(struct seq_file *m, void *v)
 {
 	struct ring_buffer_reader_stats stats = { };
 	struct inode *inode = m->private;
@@ -90,10 +90,10 @@ static int trace_remote_stats_show(struct seq_file *m, void *v)
 
 	if (buffer) {
 		ring_buffer_reader_get_stats(buffer, cpu, &stats);
-		ret = trace_remote_oldest_ts(buffer, cpu, &oldest);
+		ret = remote_oldest_ts(buffer, cpu, &oldest);
 		trace_remote_put_buffer(remote);
 	} else {
-		trace_remote_stats_last(remote, cpu, &stats);
+		remote_stats_last(remote, cpu, &stats);
 	}
 	if (ret)
 		return ret;
@@ -103,20 +103,20 @@ static int trace_remote_stats_show(struct seq_file *m, void *v)
 	/* It counts events within events, and a remote writes none. */
 	seq_puts(m, "commit overrun: 0\n");
 	seq_printf(m, "bytes: %lu\n", stats.bytes);
-	trace_remote_show_ts(m, "oldest event", oldest);
-	trace_remote_show_ts(m, "now", remote->desc->ops->clock());
+	remote_show_ts(m, "oldest event", oldest);
+	remote_show_ts(m, "now", remote->desc->ops->clock());
 	seq_printf(m, "dropped events: %lu\n", stats.dropped);
 	seq_printf(m, "read events: %lu\n", stats.read);
 	return 0;
 }
 
-static int trace_remote_stats_open(struct inode *inode, struct file *file)
+static int remote_stats_open(struct inode *inode, struct file *file)
 {
-	return trace_remote_single_open(inode, file, trace_remote_stats_show);
+	return trace_remote_single_open(inode, file, remote_stats_show);
 }
 
 const struct file_operations trace_remote_stats_fops = {
-	.open		= trace_remote_stats_open,
+	.open		= remote_stats_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 	.release	= trace_remote_single_release,
