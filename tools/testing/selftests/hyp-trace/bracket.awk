@@ -18,7 +18,7 @@ function nanos(time,  part) {
 	return part[1] * 1000000 + number(part[2]) / 1000
 }
 
-function tell(what) {
+function report(what) {
 	if (!margins)
 		print what
 }
@@ -41,16 +41,16 @@ FNR == NR {
 	id = substr($4, 4)
 	time = micros($2)
 	if (!(id in missing)) {
-		tell((id in cpu ? "twice: " : "never written: ") $0)
+		report((id in cpu ? "twice: " : "never written: ") $0)
 		next
 	}
 	delete missing[id]
 	events++
 
 	if (number(substr($1, 2)) != cpu[id])
-		tell("not on CPU " cpu[id] ": " $0)
+		report("not on CPU " cpu[id] ": " $0)
 	if (time < from[id] - allowed || time > to[id] + allowed)
-		tell(sprintf("not between %.9f and %.9f: %s", from[id] / 1e6, to[id] / 1e6, $0))
+		report(sprintf("not between %.9f and %.9f: %s", from[id] / 1e6, to[id] / 1e6, $0))
 	early = min(early, time - from[id])
 	late = min(late, to[id] - time)
 }
@@ -58,17 +58,17 @@ FNR == NR {
 /^\[/ {
 	time = micros($2)
 	if (time < newest[$1])
-		tell("backwards: " $0)
+		report("backwards: " $0)
 	newest[$1] = time
 }
 
-/LOST/ { tell("lost: " $0) }
+/LOST/ { report("lost: " $0) }
 
 END {
 	for (id in missing)
-		tell("missing: " id)
+		report("missing: " id)
 	if (!events)
-		tell("no events")
+		report("no events")
 	if (margins)
 		printf "%d events, at least %.1f us after and %.1f us before the host's time\n",
 		       events, early, late

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"Usage: bracket FILE CPU COUNT PAUSE [FROM]\n"
 			"Write COUNT numbers to FILE, on CPU, with PAUSE microseconds in between.\n"
-			"The numbers, from FROM on, tell CPUs apart, the lines the times before and\n"
+			"The numbers, from FROM on, distinguish CPUs, the lines the times before and\n"
 			"after.\n");
 		return 2;
 	}

@@ -7,7 +7,7 @@
 # and in a hypercall that runs a guest, as often as it is entered:
 #   guest_enter, hyp_exit guest, hyp_enter guest, guest_exit
 
-function tell(what) {
+function report(what) {
 	print what ": " $0
 }
 
@@ -30,7 +30,7 @@ function same_vcpu(  vcpu) {
 }
 
 !/^\[[0-9]+\] +[0-9.]+: [a-z_]+: / {
-	tell("malformed")
+	report("malformed")
 	next
 }
 
@@ -39,11 +39,11 @@ function same_vcpu(  vcpu) {
 	event = $3 == "hyp_enter:" || $3 == "hyp_exit:" ? $3 $4 : $3
 }
 
-before[cpu] == "guest_enter:" && event != "hyp_exit:reason=guest" { tell("after guest_enter") }
-before[cpu] == "hyp_enter:reason=guest" && event != "guest_exit:" { tell("no guest_exit") }
-event == "hyp_exit:reason=guest" && !after("guest_enter:") { tell("no guest_enter") }
-event == "guest_exit:" && !after("hyp_enter:reason=guest") { tell("guest_exit") }
-event == "guest_exit:" && !same_vcpu() { tell("another vCPU") }
+before[cpu] == "guest_enter:" && event != "hyp_exit:reason=guest" { report("after guest_enter") }
+before[cpu] == "hyp_enter:reason=guest" && event != "guest_exit:" { report("no guest_exit") }
+event == "hyp_exit:reason=guest" && !after("guest_enter:") { report("no guest_enter") }
+event == "guest_exit:" && !after("hyp_enter:reason=guest") { report("guest_exit") }
+event == "guest_exit:" && !same_vcpu() { report("another vCPU") }
 event == "guest_enter:" { entered[cpu] = $4 }
 
 # What brought the CPU here: an exit of a guest, or the firmware's end, did not.
@@ -56,12 +56,12 @@ event ~ /^host_(hcall|smc|mem_abort):$/ && cpu in way {
 	expected = way[cpu] == "hvc" ? "host_hcall:" : way[cpu] == "smc" ? "host_smc:" : \
 		   way[cpu] == "abort" ? "host_mem_abort:" : "none"
 	if (event != expected || done[cpu]++)
-		tell("in " way[cpu])
+		report("in " way[cpu])
 }
 
 # (An SMC that turns the CPU off has no end.)
 event == "hyp_exit:reason=host" && way[cpu] ~ /^(hvc|smc|abort)$/ && !done[cpu] {
-	tell("nothing in " way[cpu])
+	report("nothing in " way[cpu])
 }
 
 event == "hyp_exit:reason=host" { delete way[cpu] }

@@ -5,7 +5,7 @@
  * The kernel fails the Nth allocation that a task makes, as its file fail-nth says:
  * so for N from 1 on, until the operation makes no more of them. When it fails it has
  * to do so for want of memory, and change nothing; at once after that it has to
- * succeed; and in the end no more is allocated than at first. What is wrong is told
+ * succeed; and in the end no more is allocated than at first. What is wrong is reported
  * on standard output, and how many failed on standard error.
  */
 #include <err.h>

@@ -248,7 +248,7 @@ killed() {
 }
 
 # All ways to read, with any bytes in the pages and meta pages.
-read_scribbled() {
+read_corrupted() {
 	raw=$HYP/per_cpu/cpu0/trace_pipe_raw
 	killed cat "$HYP/trace_pipe"
 	killed cat "$HYP/per_cpu/cpu0/trace_pipe"
@@ -263,17 +263,17 @@ read_scribbled() {
 	done
 }
 
-test_scribbled() {
+test_corrupted() {
 	reset_numbers 64
-	insmod "$MODULES/hyp_scribble.ko" "seed=$SEED"
+	insmod "$MODULES/hyp_corrupt.ko" "seed=$SEED"
 	echo 1 >"$HYP/tracing_on"
 	# shellcheck disable=SC2086 # a list
 	start_emits 999999999 1 $BUSY_CPUS
-	none "readers of corrupted pages: each ends" read_scribbled
+	none "readers of corrupted pages: each ends" read_corrupted
 	stop_writers
 	holds "pages were corrupted" \
-		"$(cat /sys/module/hyp_scribble/parameters/scribbled)" -gt 1000
-	rmmod hyp_scribble
+		"$(cat /sys/module/hyp_corrupt/parameters/corrupted)" -gt 1000
+	rmmod hyp_corrupt
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
 	is "the buffer is unloaded" "$(state)" "(unloaded)"
@@ -293,5 +293,5 @@ test_refused
 test_guest
 attack "attacks" "$CALLS"
 attack "attacks in step" $((CALLS / 4)) same=1
-test_scribbled
+test_corrupted
 ktap_finished

@@ -3,7 +3,7 @@
  * load - all CPUs write as fast as they can, and readers of one kind read
  *
  * The writer of each CPU numbers its events from 0, so that what is lacking is known to
- * the event: readers check each number against the one before and what they were told is
+ * the event: readers check each number against the one before and what was reported as
  * lost, and in the end the writers' numbers, the readers' and the kernel's counters have
  * to be the same. A reader that gets nothing for long starves, which is an error: it may
  * lose events, but not wait for the writers to pause.
@@ -34,13 +34,13 @@ struct count {
 /**
  * struct lines - a text of events, line by line
  * @counts:	of each CPU
- * @told:	events told lost, and none shown since, of each CPU
+ * @reported:	events reported lost, and none shown since, of each CPU
  * @line:	a part of a line, @len bytes
  * @len:	of @line
  */
 struct lines {
 	struct count	*counts;
-	unsigned long	told[MAX_CPUS];
+	unsigned long	reported[MAX_CPUS];
 	char		line[128];
 	size_t		len;
 };
@@ -106,14 +106,15 @@ static void run_emitter(void)
 	close_file(fd);
 }
 
-static void take_event(struct count *count, int cpu, unsigned long id, unsigned long told)
+static void take_event(struct count *count, int cpu, unsigned long id, unsigned long reported)
 {
 	unsigned long gap = id - count->next;
 
 	if (id < count->next || id > load(&numbers[cpu]))
 		violation("CPU %d: event %lu where %lu comes next", cpu, id, count->next);
-	else if (told != UNKNOWN && told != gap)
-		violation("CPU %d: from %lu to %lu, %lu told lost", cpu, count->next, id, told);
+	else if (reported != UNKNOWN && reported != gap)
+		violation("CPU %d: from %lu to %lu, %lu reported lost", cpu, count->next, id,
+			  reported);
 	count->lost += gap;
 	count->shown++;
 	count->next = id + 1;
@@ -137,8 +138,8 @@ static void take_line(struct lines *lines)
 		return;
 	}
 	if (event)
-		take_event(&lines->counts[cpu], cpu, n, lines->told[cpu]);
-	lines->told[cpu] = event ? 0 : n;
+		take_event(&lines->counts[cpu], cpu, n, lines->reported[cpu]);
+	lines->reported[cpu] = event ? 0 : n;
 }
 
 static void take_text(struct lines *lines, const char *text, size_t size)
@@ -157,12 +158,12 @@ static void take_text(struct lines *lines, const char *text, size_t size)
 static void take_page(int cpu, const struct raw_page *page, unsigned int pos, unsigned int end)
 {
 	unsigned int at, size = page_events_size(page);
-	unsigned long id, told = 0;
+	unsigned long id, reported = 0;
 
 	if (!pos && page->commit & LOST)
-		told = UNKNOWN;
+		reported = UNKNOWN;
 	if (!pos && page->commit & LOST_STORED)
-		memcpy(&told, page->data + size, sizeof(told));
+		memcpy(&reported, page->data + size, sizeof(reported));
 	for (at = 0; at < size && at < end;
 	     at += event_size((const uint32_t *)(page->data + at))) {
 		const uint32_t *event = (const uint32_t *)(page->data + at);
@@ -170,8 +171,8 @@ static void take_page(int cpu, const struct raw_page *page, unsigned int pos, un
 		if (at < pos || (event[0] & 31) >= PADDING)
 			continue;
 		memcpy(&id, event + (event[0] & 31 ? 1 : 2) + 2, sizeof(id));
-		take_event(&counts[cpu], cpu, id, told);
-		told = 0;
+		take_event(&counts[cpu], cpu, id, reported);
+		reported = 0;
 	}
 }
 
@@ -384,7 +385,7 @@ static const struct kind {
 	{ "map", run_map },
 };
 
-/* Each writer and each reader; a reader that waits for long is told of. */
+/* Each writer and each reader; a reader that waits for long is reported. */
 static bool all_had_enough(void)
 {
 	unsigned long now = now_ms();

@@ -98,7 +98,7 @@ test_read() {
 	none "each later event" inexact pipe $COUNT $((COUNT + 1))
 }
 
-# When the ring has gone round: full pages tell that events were lost, and not
+# When the ring has gone round: full pages say that events were lost, and not
 # how many.
 wrong() {
 	judge pipe

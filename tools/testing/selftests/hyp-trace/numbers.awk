@@ -3,14 +3,14 @@
 # they count from `first`, or 1, and the CPU's number times 10^9 is added. Prints
 # facts, one a line:
 #   shown CPU NUMBER    so many events
-#   lost CPU NUMBER     so many told lost
+#   lost CPU NUMBER     so many reported lost
 #   malformed LINE      a line that is not as documented
 #   backwards LINE      an event older than the one before it on its CPU
 #   unmerged LINE       if not that, older than the one before it on any CPU
 #   wrong LINE          not the event that comes next, those lost counted
 #   uncounted LINE      events lost, and not how many
 
-function tell(what) {
+function report(what) {
 	print what, NR ": " $0
 }
 
@@ -28,11 +28,11 @@ function meet(cpu) {
 	id = substr($4, 4) + 0
 
 	if (time < newest_of_all)
-		tell(time < newest[cpu] ? "backwards" : "unmerged")
+		report(time < newest[cpu] ? "backwards" : "unmerged")
 	newest[cpu] = newest_of_all = time
 
 	if (id != coming[cpu] && !(cpu in unknown && id > coming[cpu]))
-		tell("wrong")
+		report("wrong")
 	if (cpu in unknown)
 		delete unknown[cpu]
 	coming[cpu] = id + 1
@@ -49,13 +49,13 @@ function meet(cpu) {
 }
 
 /^CPU:[0-9]+ \[LOST EVENTS\]$/ {
-	tell("uncounted")
+	report("uncounted")
 	unknown[number(substr($1, 5))]
 	next
 }
 
 !/^#/ {
-	tell("malformed")
+	report("malformed")
 }
 
 END {

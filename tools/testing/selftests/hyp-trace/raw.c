@@ -284,7 +284,7 @@ static const struct op {
 	{ "bytes", op_bytes, "splice N bytes" },
 	{ "offset", op_offset, "splice a page from the offset N" },
 	{ "full", op_full, "splice to a full pipe of N pages, print all then" },
-	{ "closed", op_closed, "splice to a pipe that nobody reads" },
+	{ "closed", op_closed, "splice to a pipe without a reader" },
 	{ "killed", op_killed, "the same, not ignoring SIGPIPE" },
 	{ "not-a-pipe", op_not_a_pipe, "splice to a device" },
 	{ "fcntl", op_fcntl, "read a page, made not to block after open" },

@@ -129,7 +129,7 @@ static inline uint64_t event_time(const uint32_t *event, uint64_t time)
 	}
 }
 
-/* What an event has after its header; NULL of what tells but the time. */
+/* What an event has after its header; NULL for a time extend. */
 static inline const unsigned char *event_data(const uint32_t *event)
 {
 	unsigned int type = event[0] & 31;

@@ -12,9 +12,9 @@
  * sequence number. All that is read is checked as it comes: each id at most
  * once over all that consume, in order, from the CPU it was written on, not
  * from before a clear. When a round ends, its account is drawn up from what
- * the writers know, what readers have had, how many events they were told are
+ * the writers know, what readers have had, how many events were reported to them as
  * lost, and what stats says: it must come out to the event. Only a clear, and
- * the buffer being given back, make events vanish untold, and the account of
+ * the buffer being given back, make events vanish unreported, and the account of
  * such a round allows for that alone.
  *
  * What is wrong is printed, with the round and the thread that found it, and
@@ -124,7 +124,7 @@ static void must_set_size(int cpu, unsigned long kb)
 		violation("the size of CPU %d to %lu: %s", cpu, kb, strerrorname_np(ret));
 }
 
-/* The buffer is not loaded; somebody who keeps it opens trace_pipe. */
+/* The buffer is not loaded; a reader that keeps it opens trace_pipe. */
 static void prepare(struct session *keeper)
 {
 	int cpu;
@@ -235,10 +235,10 @@ static void drain(struct session *keeper)
 		violation("trace_pipe ends amid a line");
 }
 
-/* Tracing off, nobody there and nothing left, in any order: the buffer goes. */
+/* Tracing off, no reader and nothing left, in any order: the buffer goes. */
 static void release(struct session *keeper)
 {
-	bool forget = plan.flags & UNLOAD || one_in(2);
+	bool cleared = plan.flags & UNLOAD || one_in(2);
 	struct stats stats;
 
 	if (one_in(2))
@@ -247,7 +247,7 @@ static void release(struct session *keeper)
 		close_file(keeper->fd);
 	if (load(&tracing) & TRACING_ON)
 		switch_tracing(false);
-	if (forget)
+	if (cleared)
 		clear(-1);
 	if (!is_unloaded())
 		violation("the buffer is not given back");
@@ -255,21 +255,21 @@ static void release(struct session *keeper)
 	get_stats(random_cpu(), &stats);
 	if (stats.entries || stats.bytes)
 		violation("stats of an unloaded buffer have events to be read");
-	if (forget && (stats.overrun || stats.read))
+	if (cleared && (stats.overrun || stats.read))
 		violation("stats are not 0 after a clear");
 }
 
 static void report(unsigned long ms)
 {
-	unsigned long lines = 0, told = 0;
+	unsigned long lines = 0, reported = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		lines += accounts[cpu].lines;
-		told += accounts[cpu].told;
+		reported += accounts[cpu].reported;
 	}
 	printf("# round %u, %lu ms: %lu written, %lu read, %lu lost,", plan.nr, ms,
-	       written(-1, false), lines, told);
+	       written(-1, false), lines, reported);
 	show_flags();
 	printf("\n");
 	fflush(stdout);
@@ -363,7 +363,7 @@ static void usage(FILE *stream)
 		"Usage: soak [--seconds N] [--seed N] [--limit N] [--round N] [--only NAMES]\n"
 		"            [--switched COMMAND]\n"
 		"Use all files of " TRACEFS "/hypervisor at once, and see\n"
-		"that no event is lost untold. --limit: seconds that a thread may get nowhere; --round: this\n"
+		"that no event is lost unreported. --limit: seconds that a thread may get nowhere; --round: this\n"
 		"one again and again; --switched: a command to run each time that tracing was turned\n"
 		"on again beside writers, before it counts as on; --only: what disturbs a round, of");
 	for (i = 0; i < ARRAY_SIZE(names); i++)

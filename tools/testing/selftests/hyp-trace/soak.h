@@ -28,12 +28,12 @@
 /* What a round can have, beside those who write, read and look. */
 enum {
 	SWITCH	= 1 << 0,	/* tracing goes off and on */
-	CLEAR	= 1 << 1,	/* events are forgotten */
+	CLEAR	= 1 << 1,	/* events are cleared */
 	NOISE	= 1 << 2,	/* EL2's own events are enabled and disabled */
 	HOTPLUG	= 1 << 3,	/* CPUs come and go */
 	ROAM	= 1 << 4,	/* a writer on any CPU */
 	UNLOAD	= 1 << 5,	/* nothing keeps the buffer loaded */
-	ALONE	= 1 << 6,	/* nobody consumes, but at the end */
+	ALONE	= 1 << 6,	/* no reader consumes, but at the end */
 };
 
 /* Who consumes. */
@@ -56,7 +56,7 @@ enum stage { RUN, SETTLE, STOP };
  * @nr:		its number
  * @flags:	what it has
  * @ms:		how long it runs
- * @readers:	who consumes; nobody if it is ALONE
+ * @readers:	who consumes; none if it is ALONE
  * @kb:		the buffer's size, of each CPU
  */
 struct plan {
@@ -151,7 +151,7 @@ void get_stats(int cpu, struct stats *stats);
 
 /* What is known of an id. */
 enum {
-	READ	= 1 << 0,	/* somebody consumed it */
+	READ	= 1 << 0,	/* a reader consumed it */
 	ON	= 1 << 1,	/* tracing was on when it was written */
 	UNSURE	= 1 << 2,	/* tracing was being switched, or the CPU going */
 	STRAY	= 1 << 3,	/* written on some CPU */
@@ -163,23 +163,23 @@ enum {
  * @begun:	events it has begun to write: their ids are below
  * @ended:	those that write() has returned for
  * @fate:	what is known of each
- * @told:	how many events were told to be lost right before each
+ * @reported:	how many events were reported lost right before each
  */
 struct writer {
 	int		cpu;
 	unsigned int	begun, ended;
 	unsigned char	fate[MAX_SEQ];
-	unsigned int	told[MAX_SEQ];
+	unsigned int	reported[MAX_SEQ];
 };
 
 /**
  * struct account - a CPU's events in this round
  * @lines:	consumed
- * @told:	told to be lost, by those who consume
- * @floor:	ids of its writer below this were forgotten
+ * @reported:	reported lost, to readers that consume
+ * @floor:	ids of its writer below this were cleared
  */
 struct account {
-	unsigned long	lines, told;
+	unsigned long	lines, reported;
 	unsigned int	floor;
 };
 
@@ -193,8 +193,8 @@ bool is_steady(void);
 
 void open_account(void);
 void note_fate(struct writer *writer, unsigned int seq, unsigned int fate);
-void note_read(struct writer *writer, unsigned int seq, unsigned long told);
-void note_gap(int cpu, unsigned int from, unsigned int to, unsigned long told);
+void note_read(struct writer *writer, unsigned int seq, unsigned long reported);
+void note_gap(int cpu, unsigned int from, unsigned int to, unsigned long reported);
 unsigned long written(int cpu, bool begun);
 void check_gaps(void);
 void check_account(void);
@@ -209,12 +209,12 @@ void check_account(void);
  * @text:	the part of a line, @len bytes
  * @len:	of @text
  * @torn:	the line before said that events are lost: it has a next one
- * @lost:	events told to be lost, and none shown since, of each CPU
+ * @lost:	events reported lost, and none shown since, of each CPU
  * @us:		time of the last line of each CPU
  * @last_us:	of the last line
  * @next:	the least id that each writer can have there
- * @shown:	events shown or told to be lost
- * @unknown:	and more that nobody could count
+ * @shown:	events shown or reported lost
+ * @unknown:	and more whose number is not known
  * @written:	what the header said was written
  */
 struct session {

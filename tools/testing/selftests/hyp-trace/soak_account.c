@@ -3,7 +3,7 @@
  * The account of a soak's round
  *
  * A writer knows of each of its ids whether it became an event; a reader that
- * consumes, of each event whether it had it, and how many it was told are lost
+ * consumes, of each event whether it had it, and how many were reported lost
  * right before it. When all is read, the two and the kernel's own counters
  * must agree: per CPU, and gap by gap as far as a CPU's events are those of
  * its writer.
@@ -23,11 +23,11 @@ struct account accounts[MAX_CPUS];
 static struct gap {
 	int		cpu;
 	unsigned int	from, to;
-	unsigned long	told;
+	unsigned long	reported;
 } gaps[MAX_GAPS];
 static unsigned int nr_gaps;
 
-/* Events do not vanish untold. */
+/* Events do not vanish unreported. */
 bool is_counted(void)
 {
 	return !(plan.flags & (CLEAR | UNLOAD));
@@ -63,20 +63,20 @@ void note_fate(struct writer *writer, unsigned int seq, unsigned int fate)
 	__atomic_fetch_or(&writer->fate[seq], fate, __ATOMIC_SEQ_CST);
 }
 
-void note_read(struct writer *writer, unsigned int seq, unsigned long told)
+void note_read(struct writer *writer, unsigned int seq, unsigned long reported)
 {
 	if (__atomic_fetch_or(&writer->fate[seq], READ, __ATOMIC_SEQ_CST) & READ)
 		violation("event %u of writer %d is read twice", seq, (int)(writer - writers));
-	if (told)
-		store(&writer->told[seq], told);
+	if (reported)
+		store(&writer->reported[seq], reported);
 }
 
-void note_gap(int cpu, unsigned int from, unsigned int to, unsigned long told)
+void note_gap(int cpu, unsigned int from, unsigned int to, unsigned long reported)
 {
 	unsigned int i = add(&nr_gaps, 1);
 
 	if (i < MAX_GAPS)
-		gaps[i] = (struct gap) { .cpu = cpu, .from = from, .to = to, .told = told };
+		gaps[i] = (struct gap) { .cpu = cpu, .from = from, .to = to, .reported = reported };
 }
 
 /* What is written on the CPU so far, or is being written; -1: on all. */
@@ -108,19 +108,19 @@ static unsigned long count_all(const struct writer *writer, unsigned int any, un
 	return count(writer, 0, writer->begun, any, none);
 }
 
-/* Of ids that were not shown, as many are told lost as there were events. */
+/* Of ids that were not shown, as many are reported lost as there were events. */
 static void check_gap(const char *who, const struct gap *gap, bool exactly)
 {
 	const struct writer *writer = &writers[gap->cpu];
 	unsigned long most = count(writer, gap->from, gap->to, ON | UNSURE, 0);
 	unsigned long least = exactly ? count(writer, gap->from, gap->to, ON, UNSURE | READ) : 0;
 
-	if (gap->told < least || gap->told > most)
-		violation("%s of CPU %d goes from %u to %u, told %lu lost; %lu to %lu are", who,
-			  gap->cpu, gap->from, gap->to, gap->told, least, most);
+	if (gap->reported < least || gap->reported > most)
+		violation("%s of CPU %d goes from %u to %u, reported %lu lost; %lu to %lu are", who,
+			  gap->cpu, gap->from, gap->to, gap->reported, least, most);
 }
 
-/* What consumers had of a CPU: each event read, or told right before the next one is. */
+/* What consumers had of a CPU: each event read, or reported right before the next one is. */
 static void check_consumed(int cpu)
 {
 	const struct writer *writer = &writers[cpu];
@@ -129,7 +129,7 @@ static void check_consumed(int cpu)
 	for (; gap.to < writer->begun; gap.to++) {
 		if (!(writer->fate[gap.to] & READ))
 			continue;
-		gap.told = writer->told[gap.to];
+		gap.reported = writer->reported[gap.to];
 		check_gap("trace_pipe", &gap, is_counted());
 		gap.from = gap.to + 1;
 	}
@@ -137,7 +137,7 @@ static void check_consumed(int cpu)
 		violation("CPU %d: no event from %u to %u was ever read", cpu, gap.from, gap.to);
 }
 
-/* Where a pass begins, others may have been told already. */
+/* Where a pass begins, others may have been reported already. */
 void check_gaps(void)
 {
 	struct gap *gap;
@@ -168,9 +168,9 @@ static unsigned long check_stats(int cpu)
 
 	get_stats(cpu, &stats);
 	if (stats.entries || stats.bytes || stats.read != account->lines ||
-	    stats.overrun != account->told || stats.commit_overrun || stats.dropped)
+	    stats.overrun != account->reported || stats.commit_overrun || stats.dropped)
 		violation("CPU %d had %lu read, %lu lost; stats says %lu, %lu, and %lu %lu %lu %lu",
-			  cpu, account->lines, account->told, stats.read, stats.overrun,
+			  cpu, account->lines, account->reported, stats.read, stats.overrun,
 			  stats.entries, stats.bytes, stats.commit_overrun, stats.dropped);
 	return stats.overrun + stats.read;
 }
@@ -204,7 +204,7 @@ static void check_totals(void)
 	check_total("all CPUs", sum, least, most);
 }
 
-/* To be called when all is read, and nobody is there but the caller. */
+/* To be called when all is read, and there is only the caller. */
 void check_account(void)
 {
 	int cpu;

@@ -49,7 +49,7 @@ static void switch_on_again(void)
 	store(&tracing, next | TRACING_ON);
 }
 
-/* Forget the events of a CPU; -1: of all. */
+/* Clear the events of a CPU; -1: of all. */
 void clear(int cpu)
 {
 	unsigned int floor[MAX_CPUS];
@@ -63,7 +63,7 @@ void clear(int cpu)
 	cpu_file(name, sizeof(name), cpu, "trace");
 	ret = put(name, truncate ? O_TRUNC : 0, truncate ? "" : "any");
 	if (ret)
-		violation("%s to forget: %s", name, strerrorname_np(ret));
+		violation("cannot write to %s: %s", name, strerrorname_np(ret));
 
 	for (i = 0; i < nr_cpus; i++) {
 		if (cpu < 0 || cpu == i)

@@ -145,11 +145,11 @@ void run_shared(void)
  * Those that do not
  */
 
-/* Nobody consumed, so all there was is shown or told to be lost. */
+/* No reader consumed, so all there was is shown or reported lost. */
 static void check_pass(const struct session *s, unsigned long least, unsigned long most)
 {
 	if (s->shown < least || s->shown > most || s->written < least || s->written > most)
-		violation("trace of CPU %d: %lu shown or told lost, %lu written, not %lu to %lu",
+		violation("trace of CPU %d: %lu shown or reported lost of %lu, not %lu to %lu",
 			  s->cpu, s->shown, s->written, least, most);
 }
 

@@ -3,7 +3,7 @@
  * What a soak's readers read
  *
  * Each line is checked as it comes, for its form and against the lines before:
- * order, time, whether anybody wrote such an event at all; and noted in the
+ * order, time, whether a writer wrote such an event at all; and noted in the
  * account.
  */
 #include <errno.h>
@@ -96,7 +96,7 @@ static void take_unknown(struct session *s, const struct line *line)
 	s->unknown = true;
 	add(&done.unknown, 1);
 	if (s->consumes)
-		violation("CPU %d has lost nobody knows how many events", (int)line->cpu);
+		violation("CPU %d has lost events, and their number is not known", (int)line->cpu);
 }
 
 static void take_lost(struct session *s, const struct line *line)
@@ -111,7 +111,7 @@ static void take_lost(struct session *s, const struct line *line)
 	}
 
 	if (s->consumes)
-		add(&accounts[line->cpu].told, line->lost);
+		add(&accounts[line->cpu].reported, line->lost);
 	s->shown += line->lost;
 	add(&done.lost, line->lost);
 }
@@ -136,7 +136,7 @@ static struct writer *find_writer(const struct line *line)
 
 	if (line->id >> 48 != plan.nr || w >= (unsigned int)nr_writers ||
 	    seq >= load(&writer->begun)) {
-		violation("an event that nobody wrote: id %#lx", line->id);
+		violation("an event that was not written: id %#lx", line->id);
 		return NULL;
 	}
 	if (writer->cpu != (int)line->cpu && !(plan.flags & (HOTPLUG | ROAM)))
@@ -156,7 +156,7 @@ static void take_id(struct session *s, const struct line *line, unsigned long lo
 	if (seq < *next)
 		violation("CPU %d: event %u of writer %d, after those before %u were %s",
 			  (int)line->cpu, seq, (int)(writer - writers), *next,
-			  s->us[line->cpu] ? "read" : "forgotten");
+			  s->us[line->cpu] ? "read" : "cleared");
 	if (s->consumes) {
 		note_read(writer, seq, lost);
 		add(&done.read, 1);

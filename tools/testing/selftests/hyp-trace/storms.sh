@@ -60,7 +60,7 @@ repeat() {
 	done
 }
 
-# Until all is over. Whoever reads is woken for the machine to sleep, as by a signal; a
+# Until all is over. A reader is woken for the machine to sleep, as by a signal; a
 # reader's end is that of tracing only if it has read something.
 follow() {
 	until [ -e over ]; do
@@ -138,7 +138,7 @@ storm() {
 	ktap_print_msg "$(sum "read events") events read, $(sum overrun) lost"
 }
 
-# Of all kinds of events nobody knows how many were written.
+# How many events of all kinds were written is not known.
 storm_of_all() {
 	reset_to 1024
 	echo 1 >"$HYP/events/enable"

@@ -11,7 +11,7 @@
 # known. After lost events, whether it is the turn of hyp_enter or of hyp_exit
 # follows from their number.
 
-function tell(what) {
+function report(what) {
 	print what, NR ": " $0
 }
 
@@ -28,14 +28,14 @@ function follows(left, entered) {
 function turn(event, reason) {
 	if (!(cpu in last)) {
 		if (event == "hyp_exit" && first[cpu]++)
-			tell("unpaired")
+			report("unpaired")
 		if (event == "hyp_exit")
 			return
 	} else {
 		if ((event == last[cpu]) != gap[cpu] % 2)
-			tell("unpaired")
+			report("unpaired")
 		if (event == "hyp_enter" && !gap[cpu] && !follows(why[cpu], reason))
-			tell("misled")
+			report("misled")
 	}
 	last[cpu] = event
 	why[cpu] = reason
@@ -50,7 +50,7 @@ function turn(event, reason) {
 }
 
 !/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: hyp_(enter|exit): reason=[a-z]+$/ {
-	tell("malformed")
+	report("malformed")
 	next
 }
 
@@ -61,9 +61,9 @@ function turn(event, reason) {
 	reason = substr($4, 8)
 
 	if (time < newest[cpu])
-		tell("backwards")
+		report("backwards")
 	if (time < newest_of_all)
-		tell("unmerged")
+		report("unmerged")
 	newest[cpu] = newest_of_all = time
 
 	turn(event, reason)

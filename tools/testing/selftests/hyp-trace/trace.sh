@@ -224,7 +224,7 @@ test_writing() {
 	done
 }
 
-# Whoever reads keeps the buffer, from when it begins.
+# A reader keeps the buffer, from when it begins.
 test_kept() {
 	reset_numbers 8
 	write_numbers 100

@@ -69,7 +69,7 @@ pages_until_ready() {
 	echo "$pages"
 }
 
-# As the host has it: so much of the ring, a page more or less. Whoever reads all
+# As the host has it: so much of the ring, a page more or less. A reader of all
 # CPUs, or blocks in read(), waits for any event.
 test_percent() {
 	reset

@@ -228,8 +228,8 @@ static void any_add_pages(struct attacker *a)
 		attack(a, __hyp_trace_ring_add_pages, cpu, any_pfn(a), (u64)1);
 }
 
-/* Any bytes in a page that is or may be shared, whoever uses it and for what. */
-static void scribble(struct attacker *a)
+/* Write any bytes to a page that is or may be shared, whatever it is used for. */
+static void corrupt(struct attacker *a)
 {
 	struct page *any = below(a, 2) ? shared_pages[below(a, NR_SHARED)] :
 					 ring_pages + below(a, NR_RING);
@@ -240,7 +240,7 @@ static void scribble(struct attacker *a)
 		WRITE_ONCE(page[below(a, below(a, 2) ? 256 : PAGE_SIZE)], any_u64(a));
 }
 
-/* A ring as it should be, for once, if nobody else comes between; of pages that may be used. */
+/* A ring as it should be, for once, if no other CPU comes between; of pages that may be used. */
 static void load_ring(struct attacker *a)
 {
 	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 10), run;
@@ -267,7 +267,7 @@ static void write_events(struct attacker *a)
 	while (nr--) {
 		attack(a, __hyp_trace_write_event, any_u64(a));
 		if (!below(a, 8))
-			scribble(a);
+			corrupt(a);
 	}
 }
 
@@ -389,7 +389,7 @@ static void any_call(struct attacker *a)
 		stream_all(a);
 		break;
 	default:
-		scribble(a);
+		corrupt(a);
 	}
 }
 
@@ -714,7 +714,7 @@ static int __init hyp_hostile_init(void)
 	unsigned int i;
 	int ret;
 
-	/* Without pKVM there is none, and EL2 does what it is told to. */
+	/* Without pKVM there is none, and EL2 does what it is asked to. */
 	if (!hyp_pfn)
 		return -EINVAL;
 

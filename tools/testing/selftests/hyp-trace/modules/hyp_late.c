@@ -30,7 +30,7 @@ static int hyp_late_reboot(struct notifier_block *nb, unsigned long action, void
 {
 	pr_info("hyp_late: tracing has ended\n");
 	if (!wait_for_completion_timeout(&hyp_late_completion, HYP_LATE_LIMIT))
-		pr_info("hyp_late: nobody was done\n");
+		pr_info("hyp_late: no hypercall was done\n");
 	return NOTIFY_DONE;
 }
 
