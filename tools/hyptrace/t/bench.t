@@ -19,7 +19,7 @@ medians() {
 		awk -f "$dir/median.awk"
 }
 
-# compared WAS IS: whether the later is told worse.
+# compared WAS IS: whether the later is marked as worse.
 compared() {
 	echo "a $1 insns" >"$tmp/was"
 	echo "a $2 insns" >"$tmp/is"
@@ -84,9 +84,9 @@ within() {
 }
 
 ok "a figure is the median of its runs" medians
-ok "what got worse by more than 3 % is told" compares
+ok "what got worse by more than 3 % is reported" compares
 ok "the longest hypercall and the costs of off and of merging follow from others" derives
-ok "what is over its bound, or was not measured, is told" bounds
+ok "what is over its bound, or was not measured, is reported" bounds
 ok "no sites, no figures and no bounds are errors" on_nothing
 ok "no number of runs, no baseline" refuses
 need kernel

@@ -10,8 +10,8 @@
 cat >"$tmp/script" <<'END'
 #!/bin/sh
 cd /sys/kernel/debug/kunit
-cat hyp_trace_ring/results hyp_trace_setup/results hyp_trace_api/results hyp_trace_buffer/results \
-	hyp_trace_retry/results
+cat hyp_trace_ring/results hyp_trace_setup/results hyp_trace_api/results hyp_trace_api_state/results \
+	hyp_trace_buffer/results hyp_trace_retry/results
 END
 
 boot() {
@@ -40,7 +40,7 @@ without_a_case() {
 	sed -n 's/.*[ *]ring_buffer_\([a-z_]*\)(.*/\1/p' "$BUILD/tree/include/linux/ring_buffer.h" |
 		sort -u | while read -r name; do
 			grep -q "KUNIT_CASE(api_test_$name)" \
-				"$ROOT/arch/arm64/kvm/hyp_trace/tests/test_api.c" || echo "$name"
+				"$ROOT"/arch/arm64/kvm/hyp_trace/tests/test_api*.c || echo "$name"
 		done |
 		grep -vxE 'alloc|alloc_range|event_(data|length)|read_page_(data|size)|print_entry_header|map_dup'
 }
