@@ -167,7 +167,7 @@ void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, RING_TEST_MAX_SIZE, 1));
 }
 
-/* What is skipped must be what is told lost. */
+/* What is skipped must be what is reported lost. */
 static void ring_test_seen(struct kunit *test, struct ring_test *t,
 			   struct ring_buffer_event *event, unsigned long lost)
 {
@@ -248,7 +248,7 @@ bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 	return true;
 }
 
-void ring_test_forget(struct kunit *test, struct ring_test *t)
+void ring_test_clear(struct kunit *test, struct ring_test *t)
 {
 	KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_reset(t->buffer, RING_TEST_CPU));
 	t->written = 0;
@@ -284,7 +284,7 @@ void ring_test_balance(struct kunit *test, struct ring_test *t)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 }
 
-/* Read what is left: that is each event that was not told lost. */
+/* Read what is left: that is each event that was not reported lost. */
 void ring_test_read_all(struct kunit *test, struct ring_test *t)
 {
 	while (ring_test_read(test, t, NULL))
@@ -313,10 +313,10 @@ static void ring_test_too_short(struct kunit *test)
 	t->desc.nr_pages++;
 }
 
-/* Each is told in another way, or is at the edge of it. */
+/* Each is encoded in another way, or is at the edge of it. */
 static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
 
-/* Each length that the format tells in another way, and each time delta. */
+/* Each length that the format encodes in another way, and each time delta. */
 static void ring_test_formats(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -404,7 +404,7 @@ static void ring_test_reset(struct kunit *test)
 		if (round & 1)
 			ring_test_read(test, t, NULL);
 
-		ring_test_forget(test, t);
+		ring_test_clear(test, t);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 		KUNIT_EXPECT_FALSE(test, ring_test_read(test, t, NULL));
 
@@ -440,7 +440,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_iter_positions),
 	KUNIT_CASE(ring_test_iter_far),
 	KUNIT_CASE(ring_test_iter_reader),
-	KUNIT_CASE(ring_test_iter_untold),
+	KUNIT_CASE(ring_test_iter_unreported),
 	KUNIT_CASE(ring_test_iter_formats),
 	KUNIT_CASE(ring_test_iter_lapped),
 	KUNIT_CASE(ring_test_iter_taken),
@@ -448,7 +448,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_iter_reset_written),
 	KUNIT_CASE(ring_test_iter_stopped),
 	KUNIT_CASE(ring_test_iter_random),
-	KUNIT_CASE_SLOW(ring_test_iter_scribble),
+	KUNIT_CASE_SLOW(ring_test_iter_corrupt),
 	KUNIT_CASE(ring_test_dump_empty),
 	KUNIT_CASE(ring_test_dump_all),
 	KUNIT_CASE(ring_test_dump_reader),
@@ -461,12 +461,12 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_page_full),
 	KUNIT_CASE(ring_test_page_brim),
 	KUNIT_CASE(ring_test_page_mixed),
-	KUNIT_CASE(ring_test_page_scribble),
+	KUNIT_CASE(ring_test_page_corrupt),
 	KUNIT_CASE(ring_test_page_cut),
-	KUNIT_CASE(ring_test_junk_consumed),
-	KUNIT_CASE(ring_test_junk_cut),
-	KUNIT_CASE_SLOW(ring_test_junk_meta),
-	KUNIT_CASE(event_test_junk_printed),
+	KUNIT_CASE(ring_test_corrupt_consumed),
+	KUNIT_CASE(ring_test_corrupt_cut),
+	KUNIT_CASE_SLOW(ring_test_corrupt_meta),
+	KUNIT_CASE(event_test_corrupt_printed),
 	KUNIT_CASE(filter_test_as_host),
 	KUNIT_CASE(ring_test_stats),
 	KUNIT_CASE(ring_test_stats_stopped),

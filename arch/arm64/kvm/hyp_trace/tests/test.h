@@ -43,7 +43,7 @@ struct ring_test_event {
 };
 
 /**
- * struct ring_test - a ring of its own, on RING_TEST_CPU as far as anybody knows
+ * struct ring_test - a ring of its own, which its reader takes for that of RING_TEST_CPU
  * @writer:	describes it to the reader
  * @desc:	its pages
  * @ring:	the writer
@@ -53,7 +53,7 @@ struct ring_test_event {
  * @ts:		time of the next event
  * @written:	events written so far; the next one's number
  * @seen:	number of the next event to be read
- * @lost:	events told lost
+ * @lost:	events reported lost
  * @events:	what was written, by number; NULL unless it is kept
  * @max_events:	how many of them there can be
  */
@@ -84,7 +84,7 @@ struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsign
 /* Read up to so many with one cursor. Returns how many, and the time of the last one. */
 unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
 				 u64 *ts);
-void ring_test_forget(struct kunit *test, struct ring_test *t);
+void ring_test_clear(struct kunit *test, struct ring_test *t);
 void ring_test_balance(struct kunit *test, struct ring_test *t);
 void ring_test_check_stats(struct kunit *test, struct ring_test *t);
 void ring_test_read_all(struct kunit *test, struct ring_test *t);
@@ -126,7 +126,7 @@ void ring_test_iter_sizes(struct kunit *test);
 void ring_test_iter_positions(struct kunit *test);
 void ring_test_iter_far(struct kunit *test);
 void ring_test_iter_reader(struct kunit *test);
-void ring_test_iter_untold(struct kunit *test);
+void ring_test_iter_unreported(struct kunit *test);
 void ring_test_iter_formats(struct kunit *test);
 void ring_test_iter_lapped(struct kunit *test);
 void ring_test_iter_taken(struct kunit *test);
@@ -136,7 +136,7 @@ void ring_test_iter_stopped(struct kunit *test);
 
 /* test_random.c */
 void ring_test_iter_random(struct kunit *test);
-void ring_test_iter_scribble(struct kunit *test);
+void ring_test_iter_corrupt(struct kunit *test);
 
 /* test_dump.c */
 void ring_test_dump_empty(struct kunit *test);
@@ -148,10 +148,10 @@ void ring_test_dump_garbage(struct kunit *test);
 void ring_test_dump_race(struct kunit *test);
 
 /* test_junk.c */
-void ring_test_junk_consumed(struct kunit *test);
-void ring_test_junk_cut(struct kunit *test);
-void ring_test_junk_meta(struct kunit *test);
-void event_test_junk_printed(struct kunit *test);
+void ring_test_corrupt_consumed(struct kunit *test);
+void ring_test_corrupt_cut(struct kunit *test);
+void ring_test_corrupt_meta(struct kunit *test);
+void event_test_corrupt_printed(struct kunit *test);
 
 /* test_filter.c */
 void filter_test_as_host(struct kunit *test);
@@ -162,7 +162,7 @@ void ring_test_page_short(struct kunit *test);
 void ring_test_page_full(struct kunit *test);
 void ring_test_page_brim(struct kunit *test);
 void ring_test_page_mixed(struct kunit *test);
-void ring_test_page_scribble(struct kunit *test);
+void ring_test_page_corrupt(struct kunit *test);
 void ring_test_page_cut(struct kunit *test);
 
 /* test_stats.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: the pages that are donated to EL2, each behind a page that nobody reads past
+ * KUnit: the pages that are donated to EL2, each behind a page that no function reads past
  *
  * The source is included, since what is tested is static there, and so its functions have
  * other names here. Nothing is donated.

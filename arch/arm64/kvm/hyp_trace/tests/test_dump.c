@@ -105,13 +105,13 @@ void ring_test_dump_empty(struct kunit *test)
 
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 
-	/* All of it read, on one page; and forgotten */
+	/* All of it read, on one page; and cleared */
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 	ring_test_read_all(test, t);
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-	ring_test_forget(test, t);
+	ring_test_clear(test, t);
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 	KUNIT_EXPECT_EQ(test, 0, ring_dump_count(t, RING_DUMP_ALL));
 }
@@ -223,7 +223,8 @@ void ring_test_dump_garbage(struct kunit *test)
 
 		ring_buffer_reader_dump_start(&dump, t->buffer, RING_TEST_CPU, RING_DUMP_ALL);
 		for (nr = 0; ring_buffer_reader_dump_next(&dump); nr++) {
-			KUNIT_ASSERT_LE(test, dump.walk.offset + dump.walk.length, RING_TEST_MAX_SIZE + 8);
+			KUNIT_ASSERT_LE(test, dump.walk.offset + dump.walk.length,
+					RING_TEST_MAX_SIZE + 8);
 			KUNIT_ASSERT_LE(test, ring_buffer_reader_dump_copy(&dump, data,
 									   sizeof(data)),
 					min(dump.walk.length, sizeof(data)));

@@ -2,7 +2,7 @@
 /*
  * KUnit: iterators, which show what is in a ring and consume nothing
  *
- * What they show and tell lost is compared with what was written, what is
+ * What they show and report lost is compared with what was written, what is
  * still there, and what a consuming reader took.
  */
 #include <linux/delay.h>
@@ -124,8 +124,8 @@ void ring_test_iter_reader(struct kunit *test)
 	}
 }
 
-/* A reader that took a page and was not told yet what it lost before that */
-void ring_test_iter_untold(struct kunit *test)
+/* A reader that has a page, and losses before it that are not reported yet */
+void ring_test_iter_unreported(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
 	struct ring_look look;
@@ -145,7 +145,7 @@ void ring_test_iter_untold(struct kunit *test)
 	ring_test_read_all(test, t);
 }
 
-/* Each length that the format tells in another way, and each time delta */
+/* Each length that the format encodes in another way, and each time delta */
 void ring_test_iter_formats(struct kunit *test)
 {
 	static const u64 deltas[] = {
@@ -242,7 +242,7 @@ void ring_test_iter_taken(struct kunit *test)
 	}
 }
 
-/* What was copied is shown; then it is over, and nothing is told lost. */
+/* What was copied is shown; then it is over, and nothing is reported lost. */
 void ring_test_iter_reset(struct kunit *test)
 {
 	unsigned int shown, i;
@@ -262,7 +262,7 @@ void ring_test_iter_reset(struct kunit *test)
 		for (i = look.copied; i < look.end; i++)
 			t->events[i] = (struct ring_test_event){ .taken = true };
 		look.end = look.copied;
-		ring_test_forget(test, t);
+		ring_test_clear(test, t);
 		KUNIT_EXPECT_EQ(test, 0, ring_test_look(test, t));
 		ring_look_all(test, &look);
 		ring_look_end(&look);
@@ -293,7 +293,7 @@ void ring_test_iter_reset_written(struct kunit *test)
 			before = *t;
 			look.t = &before;
 			look.end = shown;
-			ring_test_forget(test, t);
+			ring_test_clear(test, t);
 			ring_test_keep(test, t, 32);
 			ring_test_write_pages(test, t, more);
 			ring_test_read(test, t, NULL);
@@ -313,7 +313,7 @@ static int ring_test_go_on(void *data)
 	return 0;
 }
 
-/* A writer that has announced a page and does not come there: told when it goes on, ... */
+/* A writer that has announced a page and does not come there: reported when it goes on, ... */
 void ring_test_iter_stopped(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);

@@ -30,7 +30,7 @@ static u32 ring_test_below(struct rnd_state *rnd, u32 n)
 }
 
 /* On each page any bytes, or what a writer leaves there with some of them changed */
-static void ring_test_scribble(struct ring_test *t, struct rnd_state *rnd)
+static void ring_test_corrupt(struct ring_test *t, struct rnd_state *rnd)
 {
 	struct ring_buffer_writer_page *page;
 	u32 id, nr;
@@ -52,29 +52,29 @@ static bool ring_test_touch(struct ring_buffer_event *event)
 	return memchr_inv(ring_buffer_event_data(event), 0, ring_buffer_event_length(event));
 }
 
-static void ring_test_check_junk(struct kunit *test, struct ring_test *t,
-				 struct ring_buffer_event *event)
+static void ring_test_check_corrupt(struct kunit *test, struct ring_test *t,
+				    struct ring_buffer_event *event)
 {
 	KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), RING_TEST_MAX_SIZE);
 	t->ts += ring_test_touch(event);
 }
 
 /* Go past up to @nr events with a cursor. */
-static void ring_test_pass_junk(struct kunit *test, struct ring_test *t, unsigned int nr)
+static void ring_test_pass_corrupt(struct kunit *test, struct ring_test *t, unsigned int nr)
 {
 	struct ring_buffer_reader_cursor cursor;
 	struct ring_buffer_event *event;
 
 	ring_buffer_reader_cursor_start(&cursor, t->buffer, RING_TEST_CPU);
 	while (nr-- && (event = ring_buffer_reader_cursor_peek(&cursor))) {
-		ring_test_check_junk(test, t, event);
+		ring_test_check_corrupt(test, t, event);
 		ring_buffer_reader_cursor_advance(&cursor);
 	}
 	ring_buffer_reader_cursor_finish(&cursor);
 }
 
 /* Consume what there is; of each page no more than fits there. */
-static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
+static void ring_test_consume_corrupt(struct kunit *test, struct ring_test *t)
 {
 	unsigned int i, most = t->desc.nr_pages * PAGE_SIZE / 4;
 	struct ring_buffer_event *event;
@@ -84,10 +84,10 @@ static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 	for (i = 0; i < most; i++) {
 		cond_resched();
 		if (i % 64 == 5)
-			ring_test_pass_junk(test, t, 64);
+			ring_test_pass_corrupt(test, t, 64);
 		event = ring_test_peek(t, &ts, &lost);
 		if (event) {
-			ring_test_check_junk(test, t, event);
+			ring_test_check_corrupt(test, t, event);
 		} else if (i % 8) {
 			/* It goes on behind a page that was none. */
 			continue;
@@ -97,7 +97,7 @@ static void ring_test_consume_junk(struct kunit *test, struct ring_test *t)
 }
 
 /* And sound events are found behind it. */
-void ring_test_junk_consumed(struct kunit *test)
+void ring_test_corrupt_consumed(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
 	struct rnd_state rnd;
@@ -107,17 +107,17 @@ void ring_test_junk_consumed(struct kunit *test)
 	for (round = 0; round < RING_TEST_ROUNDS(100); round++) {
 		for (i = 0; i < 3 * PAGE_SIZE / 64; i++)
 			ring_test_write(t, 4 + ring_test_below(&rnd, 40) * 4, 1);
-		ring_test_scribble(t, &rnd);
-		ring_test_consume_junk(test, t);
+		ring_test_corrupt(t, &rnd);
+		ring_test_consume_corrupt(test, t);
 	}
 
-	ring_test_forget(test, t);
+	ring_test_clear(test, t);
 	ring_test_write_pages(test, t, 3);
 	ring_test_read_all(test, t);
 }
 
 /* An event that is longer than what is committed, or is not whole words, ends the page. */
-void ring_test_junk_cut(struct kunit *test)
+void ring_test_corrupt_cut(struct kunit *test)
 {
 	static const u32 lengths[] = { 0, 1, 3, 4, 112, 116, 117, 203, 205, 5000, U32_MAX };
 	struct ring_buffer_event *event;
@@ -133,7 +133,7 @@ void ring_test_junk_cut(struct kunit *test)
 		event = ring_test_peek(t, NULL, NULL);
 		KUNIT_EXPECT_NULL(test, event);
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-		ring_test_consume_junk(test, t);
+		ring_test_consume_corrupt(test, t);
 		KUNIT_EXPECT_NULL(test, ring_test_peek(t, NULL, NULL));
 	}
 }
@@ -157,7 +157,7 @@ static void ring_test_lie_in_meta(struct ring_test *t, struct rnd_state *rnd)
 			words[i] = ring_test_lie(rnd);
 }
 
-static void ring_test_dump_junk(struct ring_test *t)
+static void ring_test_dump_corrupt(struct ring_test *t)
 {
 	struct ring_buffer_reader_dump dump;
 	u8 data[64];
@@ -167,8 +167,8 @@ static void ring_test_dump_junk(struct ring_test *t)
 		t->ts += ring_buffer_reader_dump_copy(&dump, data, sizeof(data));
 }
 
-/* All ways to read, with a meta page that tells anything; that does not last beyond it. */
-void ring_test_junk_meta(struct kunit *test)
+/* All ways to read, with a corrupted meta page; that does not last beyond it. */
+void ring_test_corrupt_meta(struct kunit *test)
 {
 	void *page = kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL);
 	struct ring_test *t = ring_test_make(test, 5);
@@ -183,7 +183,7 @@ void ring_test_junk_meta(struct kunit *test)
 		meta = *t->desc.meta;
 		ring_test_lie_in_meta(t, &rnd);
 		ring_buffer_poll_writer(t->buffer, RING_TEST_CPU);
-		ring_test_dump_junk(t);
+		ring_test_dump_corrupt(t);
 		ring_buffer_reader_read_page(t->buffer, RING_TEST_CPU, page, PAGE_SIZE, round & 1);
 		ring_test_consume(t, NULL, NULL);
 		ring_buffer_nr_dirty_pages(t->buffer, RING_TEST_CPU);
@@ -191,8 +191,8 @@ void ring_test_junk_meta(struct kunit *test)
 		cond_resched();
 	}
 
-	/* A swap tells of itself only then. */
-	ring_test_forget(test, t);
+	/* A swap is reported only then. */
+	ring_test_clear(test, t);
 	ring_test_write_pages(test, t, 3);
 	ring_test_read_all(test, t);
 }
@@ -206,7 +206,7 @@ static void *event_test_record(struct kunit *test, struct rnd_state *rnd, unsign
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	prandom_bytes_state(rnd, record, size);
-	/* Small numbers here and there: what is behind a record is told by these. */
+	/* Small numbers here and there: these say what is behind a record. */
 	for (i = 0; i < size; i++)
 		if (ring_test_below(rnd, 2))
 			record[i] = i & 1 ? 0 : ring_test_below(rnd, size + 8);
@@ -218,7 +218,7 @@ static void *event_test_record(struct kunit *test, struct rnd_state *rnd, unsign
 	return record;
 }
 
-void event_test_junk_printed(struct kunit *test)
+void event_test_corrupt_printed(struct kunit *test)
 {
 	static const struct trace_remote_desc desc = {
 		.events		= hyp_events,

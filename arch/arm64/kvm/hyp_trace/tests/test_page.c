@@ -13,7 +13,7 @@
 #define RING_TEST_LOST_STORED	BIT(30)
 #define RING_TEST_COMMIT	GENMASK(26, 0)
 
-/* What was lost before the page: told, or to be seen from its first event. */
+/* What was lost before the page: reported, or to be seen from its first event. */
 static void ring_test_page_lost(struct kunit *test, struct ring_test *t,
 				struct ring_buffer_writer_page *page)
 {
@@ -96,7 +96,7 @@ static void ring_test_fill(struct kunit *test, struct ring_test *t, u32 *seed, u
 	}
 }
 
-/* All there is, with laps: once each, in order, at its time, or told lost */
+/* All there is, with laps: once each, in order, at its time, or reported lost */
 void ring_test_page_all(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -162,7 +162,7 @@ void ring_test_page_full(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-/* No room for the count: that some were lost is told all the same. */
+/* No room for the count: that some were lost is reported all the same. */
 void ring_test_page_brim(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -175,7 +175,7 @@ void ring_test_page_brim(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-/* Beside one who reads event by event, and one who forgets */
+/* Beside a reader that reads event by event, and a task that clears */
 void ring_test_page_mixed(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -190,7 +190,7 @@ void ring_test_page_mixed(struct kunit *test)
 		ring_test_take(test, t, PAGE_SIZE - seed % PAGE_SIZE / 2, seed & 1);
 		ring_test_check_stats(test, t);
 		if (!(round % 20)) {
-			ring_test_forget(test, t);
+			ring_test_clear(test, t);
 			KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, false));
 		}
 	}
@@ -199,7 +199,7 @@ void ring_test_page_mixed(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-static void ring_test_scribble(struct ring_test *t, bool commit)
+static void ring_test_corrupt(struct ring_test *t, bool commit)
 {
 	unsigned int i;
 
@@ -235,7 +235,7 @@ static unsigned int ring_test_take_any(struct kunit *test, struct ring_test *t, 
 }
 
 /* Whatever is on the pages, what is taken fits, and sound pages are found behind it. */
-void ring_test_page_scribble(struct kunit *test)
+void ring_test_page_corrupt(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
 	void *page = kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL);
@@ -245,13 +245,13 @@ void ring_test_page_scribble(struct kunit *test)
 	for (round = 0; round < RING_TEST_ROUNDS(200); round++) {
 		cond_resched();
 		ring_test_write_pages(test, t, 3);
-		ring_test_scribble(t, round & 1);
+		ring_test_corrupt(t, round & 1);
 		ring_test_take_any(test, t, page);
 	}
 
 	ring_test_write_pages(test, t, 10);
 	KUNIT_EXPECT_GE(test, ring_test_take_any(test, t, page), 3);
-	ring_test_forget(test, t);
+	ring_test_clear(test, t);
 	ring_test_keep(test, t, 10);
 	ring_test_write_pages(test, t, 2);
 	KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, false));

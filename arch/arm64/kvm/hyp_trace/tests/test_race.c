@@ -2,7 +2,7 @@
 /*
  * KUnit: a ring's writer, its reader, and those who look at it, all at once
  *
- * An event's number tells what must have been lost, or read, before it.
+ * An event's number says what must have been lost, or read, before it.
  */
 #include <linux/kthread.h>
 #include <linux/mutex.h>
@@ -162,7 +162,7 @@ static u64 ring_race_look(struct ring_race *race)
 		cond_resched();
 	}
 
-	/* All that there was at first was seen, or told, or read meanwhile. */
+	/* All that there was at first was seen, or reported lost, or read meanwhile. */
 	scoped_guard(mutex, &race->lock)
 		KUNIT_EXPECT_GE(race->test, max(next, race->t->seen), end);
 	ring_buffer_reader_iter_finish(iter);
@@ -177,7 +177,7 @@ static struct task_struct *ring_race_run(struct ring_race *race, int (*thread)(v
 	return task;
 }
 
-/* The writer does not wait: every event is read in its place, or told lost. */
+/* The writer does not wait: every event is read in its place, or reported lost. */
 void ring_test_race(struct kunit *test)
 {
 	struct ring_race *race = ring_race_make(test, RB_WRITER_MIN_PAGES + 1, 12);
@@ -212,7 +212,7 @@ static void ring_race_looks(struct ring_race *race)
 	kunit_info(race->test, "%llu looks at %llu events in all", looks + 1, nr);
 }
 
-/* Nobody reads: each look is at what the writer has left of the ring. */
+/* No reader consumes: each snapshot is what the writer has left of the ring. */
 void ring_test_race_iter(struct kunit *test)
 {
 	static const unsigned int sizes[] = { 12, PAGE_SIZE / 2 - 100, RING_TEST_MAX_SIZE - 36 };

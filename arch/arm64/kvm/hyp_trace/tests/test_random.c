@@ -43,7 +43,7 @@ static void ring_test_any_reset(struct kunit *test, struct ring_look *looks, str
 	for (i = 0; i < RING_TEST_LOOKS; i++)
 		if (looks[i].iter)
 			ring_look_end(&looks[i]);
-	ring_test_forget(test, t);
+	ring_test_clear(test, t);
 }
 
 static void ring_test_any(struct kunit *test, struct ring_look *looks, struct ring_test *t,
@@ -85,7 +85,7 @@ void ring_test_iter_random(struct kunit *test)
 }
 
 /* Any bytes; or any that might be there */
-static void ring_test_scribble(void *memory, size_t size, struct rnd_state *rnd)
+static void ring_test_corrupt(void *memory, size_t size, struct rnd_state *rnd)
 {
 	size_t i;
 
@@ -99,7 +99,8 @@ static void ring_test_scribble(void *memory, size_t size, struct rnd_state *rnd)
 }
 
 /* Whatever is there, there is an end to it. */
-static void ring_test_look_at_junk(struct kunit *test, struct ring_test *t, struct rnd_state *rnd)
+static void ring_test_look_at_corrupt(struct kunit *test, struct ring_test *t,
+				      struct rnd_state *rnd)
 {
 	struct ring_buffer_reader_stats stats;
 	struct ring_buffer_reader_iter *iter;
@@ -119,14 +120,14 @@ static void ring_test_look_at_junk(struct kunit *test, struct ring_test *t, stru
 		ring_buffer_reader_iter_advance(iter);
 		cond_resched();
 		if (!ring_test_below(rnd, 10))
-			ring_test_scribble(t->desc.pages[ring_test_below(rnd, t->desc.nr_pages)],
-					   PAGE_SIZE, rnd);
+			ring_test_corrupt(t->desc.pages[ring_test_below(rnd, t->desc.nr_pages)],
+					  PAGE_SIZE, rnd);
 		KUNIT_ASSERT_LT(test, nr++, t->desc.nr_pages * PAGE_SIZE / 8);
 	}
 	ring_buffer_reader_iter_finish(iter);
 }
 
-void ring_test_iter_scribble(struct kunit *test)
+void ring_test_iter_corrupt(struct kunit *test)
 {
 	struct ring_buffer_writer_meta meta;
 	struct ring_test *t = ring_test_make(test, 6);
@@ -141,10 +142,10 @@ void ring_test_iter_scribble(struct kunit *test)
 	for (i = 0; i < RING_TEST_ROUNDS(200); i++) {
 		*t->desc.meta = meta;
 		for (id = 0; id < t->desc.nr_pages; id++)
-			ring_test_scribble(t->desc.pages[id], PAGE_SIZE, &rnd);
+			ring_test_corrupt(t->desc.pages[id], PAGE_SIZE, &rnd);
 		if (i % 10 == 0)
-			ring_test_scribble(t->desc.meta, sizeof(meta), &rnd);
-		ring_test_look_at_junk(test, t, &rnd);
+			ring_test_corrupt(t->desc.meta, sizeof(meta), &rnd);
+		ring_test_look_at_corrupt(test, t, &rnd);
 	}
 	*t->desc.meta = meta;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: what a ring tells of itself, and those who wait for it to fill
+ * KUnit: the counters of a ring, and readers that wait for it to fill
  */
 #include <linux/kthread.h>
 #include <linux/poll.h>
@@ -31,7 +31,7 @@ void ring_test_check_stats(struct kunit *test, struct ring_test *t)
 	KUNIT_EXPECT_EQ(test, expected.bytes, stats.bytes);
 	KUNIT_EXPECT_EQ(test, expected.dropped, stats.dropped);
 
-	/* The ring buffer's own tell the same. */
+	/* The counters of the ring buffer itself are the same. */
 	KUNIT_EXPECT_EQ(test, expected.entries,
 			ring_buffer_entries_cpu(t->buffer, RING_TEST_CPU));
 	KUNIT_EXPECT_EQ(test, expected.overrun,
@@ -62,7 +62,7 @@ void ring_test_stats(struct kunit *test)
 		}
 		while (round % 2 && ring_test_read(test, t, NULL))
 			ring_test_check_stats(test, t);
-		ring_test_forget(test, t);
+		ring_test_clear(test, t);
 	}
 	ring_test_check_stats(test, t);
 }
@@ -86,7 +86,7 @@ void ring_test_stats_stopped(struct kunit *test)
 	ring_test_balance(test, t);
 	t->desc.meta->next--;
 
-	/* It tells of fewer than were read. */
+	/* It has fewer than were read. */
 	t->desc.meta->meta.entries--;
 	ring_buffer_reader_get_stats(t->buffer, RING_TEST_CPU, &stats);
 	KUNIT_EXPECT_EQ(test, 0, stats.entries);
@@ -121,7 +121,7 @@ void ring_test_dirty_pages(struct kunit *test)
 
 	ring_test_write_pages(test, t, 3);
 	KUNIT_EXPECT_EQ(test, 2, ring_test_dirty(t));
-	ring_test_forget(test, t);
+	ring_test_clear(test, t);
 	KUNIT_EXPECT_EQ(test, 0, ring_test_dirty(t));
 	ring_test_write_pages(test, t, 3);
 	KUNIT_EXPECT_EQ(test, 2, ring_test_dirty(t));
@@ -208,7 +208,7 @@ static bool ring_test_woken(struct ring_test_waiter *waiter, unsigned long time)
 	return READ_ONCE(waiter->task->exit_state);
 }
 
-/* A reader that waits is woken by whoever polls. */
+/* A reader that waits is woken by a poll. */
 void ring_test_wake(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
