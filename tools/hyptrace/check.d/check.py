@@ -23,7 +23,7 @@ env = os.environ
 root, build, tools = env["ROOT"], env["BUILD"], env["TOOLS"]
 results_dir = f"{build}/results"
 times_file = f"{build}/.check-times"
-begun = time.monotonic()
+begun = time.monotonic() - max(0, time.time() - float(env.get("BEGUN") or time.time()))
 printing = threading.Lock()
 
 
@@ -115,8 +115,8 @@ class Run:
 
     def command_env(self):
         """What is meant for this script is not for the tests."""
-        mine = ("SET", "TESTS", "LIST", "TIME_LIMIT", "TEST_TIMEOUT", "ROTATE", "ROOT", "BUILD",
-                "TOOLS")
+        mine = ("SET", "TESTS", "LIST", "TIME_LIMIT", "TEST_TIMEOUT", "ROTATE", "BEGUN", "ROOT",
+                "BUILD", "TOOLS")
         return {k: v for k, v in env.items() if k not in mine} | {"SCALE": str(self.scale)}
 
     def run_test(self, test, streamed):

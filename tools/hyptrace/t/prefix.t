@@ -9,7 +9,11 @@
 . "$TOOLS/source.sh"
 
 "$TOOLS/series" >&2
-tree=$tmp/tree
+# The same path each time: ccache compares the paths of the sources.
+lock prefix
+tree=$BUILD/prefix-tree
+trap 'rm -rf "$tmp" "$tree"' EXIT
+rm -rf "$tree"
 
 apply() {
 	patch -d "$tree" -p1 -s -F0 --no-backup-if-mismatch <"$1"
