@@ -140,11 +140,17 @@ with_proxy() {
 # One line for a machine of another kind, and for a path that kbuild does not take
 no_apt() {
 	mkdir -p "$tmp/none"
-	for program in sh dirname mkdir env cat; do
+	for program in sh dirname mkdir env cat sed tr; do
 		ln -sf "$(command -v "$program")" "$tmp/none"
 	done
 	PATH=$tmp/none exits 1 sh "$repo/tools/hyptrace/deps" goals run && says "Debian 12 or 13" &&
 		says "podman run" && one_line
+}
+
+other_system() {
+	printf '%s\n' "ID=$1" "PRETTY_NAME='$2'" >"$tmp/os-release"
+	OS_RELEASE=$tmp/os-release deps 1 "goals run" && says "and this is $2: run it in a container" &&
+		one_line && [ ! -e "$tmp/asked" ]
 }
 
 path_with_space() {
@@ -183,6 +189,8 @@ ok "behind the lists, where there are none" lists_first
 ok "without a QEMU that is too old" old_qemu
 ok "proxies reach apt through sudo" with_proxy
 ok "a machine without apt is one line" no_apt
+ok "so is Ubuntu" other_system ubuntu "Ubuntu 24.04 LTS"
+ok "so is Fedora" other_system fedora "Fedora Linux 43"
 ok "so is a path with a space" path_with_space
 ok "nothing missing, nothing done" complete
 ok "a disk without room is one line" full_disk
