@@ -13,7 +13,7 @@ export IMAGE
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help goals run check bench torture tree kernel rootfs vm series clean distclean
+.PHONY: help goals run check bench torture tree kernel perf rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -22,7 +22,7 @@ help: ## show this
 goals:
 	@$(T)/deps goals $(MAKECMDGOALS)
 
-run check bench torture tree kernel rootfs vm series: | goals
+run check bench torture tree kernel perf rootfs vm series: | goals
 
 run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto]
 	@$(T)/run
@@ -41,6 +41,9 @@ tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball
 
 kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 	@$(T)/kernel
+
+perf: tree ## cross-build perf for arm64 into build/perf
+	@$(T)/perf
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
 	@$(T)/rootfs

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf kvm stat records two VMs, whose vCPUs have run before and, but for one, never return to
+# user space: it counts the exits, traps and accesses of each vCPU as KVM does. Runs in a VM.
+# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
+. "${0%/*}/lib.sh"
+mkdir -p "/tmp/${0##*/}"
+cd "/tmp/${0##*/}" || exit
+
+# The vCPUs have different numbers of everything: the n-th has n times as many.
+guest four 3 vcpus=4 hvc=100 sysreg=50 mmio=7
+guest two 4 vcpus=2 hvc=1000 sysreg=500
+number=0
+
+# both [OPTION]...: record a round of both.
+both() {
+	number=$((number + 1))
+	cat >go <<-'END2'
+		. /test/perf-kvm/lib.sh
+		fd_four=3 fd_two=4
+		rounds "$@"
+	END2
+	rm -f data
+	record data -a "$@" sh ./go "$number" four two >recorded 2>&1 || { cat recorded; return 1; }
+	last_round four two >expected
+}
+
+counts() {
+	both && report data --per-vcpu && same vmexit
+}
+
+none_unknown() {
+	! grep -i unknown report && ! grep -i lost report
+}
+
+traps() {
+	report data --per-vcpu --event=trap && same trap
+}
+
+accesses() {
+	report data --per-vcpu --event=mmio && same mmio
+}
+
+# The sum is that of the vCPUs.
+sums() {
+	report data --per-vcpu && awk '$2 == "=" { n += $3; t += $4 } END { printf "%d %.3f\n", n, t }' facts >sum &&
+		report data && read -r n t <sum && holds '$2 == "="' "\$3 == $n && \$4 - $t < 1 && $t - \$4 < 1"
+}
+
+one_vcpu() {
+	vm=$(sed -n 's/^vm=\([^ ]*\) .*/\1/p' two.out | head -n 1)
+	report data --vcpu 1 && holds '$2 == "HVC64"' '$3 + $4 == 2200' &&
+		holds '$2 == "DABT_LOW"' 0 | grep -q "there is none" &&
+		report data --vcpu 1 --vm "$vm" && holds '$2 == "HVC64"' '$3 + $4 == 2000' &&
+		report data --vm "${vm%-*}" && holds '$2 == "HVC64"' '$3 + $4 == 3000' &&
+		report data -p "$(cat four.pid)" && holds '$2 == "HVC64"' '$3 + $4 == 1000'
+}
+
+# Smaller numbers come later.
+sorted() {
+	for key in sample time max_t min_t mean_t; do
+		report data -k "$key" || return
+		awk -v key="$key" '
+			BEGIN { field["sample"] = 2; field["max_t"] = 6; field["min_t"] = 5
+				field["mean_t"] = 7 }
+			/us \( \+-/ {
+				number = key == "time" ? $4 : $field[key]
+				if (rows++ && number + 0 > last + 0) { print key ": " $0; bad = 1 }
+				last = number
+			}
+			END { exit bad || rows < 3 }' report || return
+	done
+	report data -k nothing && return 1
+	grep 'Unsupported sort key: nothing' report
+}
+
+# The same without what tells which vCPU a thread runs, or with one half of it
+without_debugfs() {
+	umount /sys/kernel/debug && both
+	status=$?
+	mount -t debugfs debugfs /sys/kernel/debug
+	[ $status = 0 ] && report data --per-vcpu && same vmexit && none_unknown
+}
+
+hide() {
+	for tracepoint in load put sched_in sched_out; do
+		mount -t tmpfs tmpfs "/sys/kernel/tracing/events/kvm/kvm_vcpu_$tracepoint" || return
+	done
+}
+
+show() {
+	for tracepoint in load put sched_in sched_out; do
+		umount "/sys/kernel/tracing/events/kvm/kvm_vcpu_$tracepoint" || return
+	done
+}
+
+without_tracepoints() {
+	hide && both
+	status=$?
+	show
+	[ $status = 0 ] && report data --per-vcpu && same vmexit && none_unknown
+}
+
+# All are labelled so, and none is taken for vCPU 0.
+without_both() {
+	umount /sys/kernel/debug
+	hide && both
+	status=$?
+	show
+	mount -t debugfs debugfs /sys/kernel/debug
+	cat recorded
+	[ $status = 0 ] && grep "Can't read kvm/ in debugfs" recorded && report data --per-vcpu &&
+		holds '$2 == "="' '$1 ~ /\/unknown$/' &&
+		grep 'samples are of threads whose VCPU is not known' report &&
+		grep 'The kernel has no kvm:kvm_vcpu_load' report &&
+		report data --vcpu 0 && ! grep HVC64 report &&
+		grep 'VCPU is not known: they are left out' report &&
+		report data && holds '$2 == "HVC64"' '$3 + $4 == 4000'
+}
+
+# The events that are lost are reported; no vCPU has any of another.
+losses() {
+	both -m 1
+	report data --per-vcpu && grep 'Lost events: [1-9]' report && same vmexit atmost=1
+}
+
+# All displays together have what the guests did.
+live() {
+	number=$((number + 1))
+	rm -f live.in
+	mkfifo live.in
+	"$PERF" kvm stat live -a -d 1 --per-vcpu <live.in >live 2>&1 &
+	live=$!
+	exec 5>live.in
+	until_done grep -qs Analyze live
+	rounds "$number" four two
+	until_done displayed
+	kill -TERM "$live"
+	wait "$live"
+	cp live /out
+	last_round four two |
+		sed -n 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) .* hvc=\([0-9]*\) .*/\1\/\2 \3/p' | sort >expected
+	awk -f "$DIR/perf-kvm/facts.awk" live |
+		awk '$2 == "HVC64" { n[$1] += $3 } END { for (vcpu in n) print vcpu, n[vcpu] }' |
+		sort | diff expected -
+}
+
+# Twice since the last round
+displayed() {
+	before=$(wc -l <live) && until_done more_lines && before=$(wc -l <live) &&
+		until_done more_lines
+}
+
+more_lines() {
+	[ "$(wc -l <live)" -gt "$before" ]
+}
+
+bad_options() {
+	report data --event=nothing && return 1
+	grep 'Unknown event nothing: arm64 has vmexit trap mmio' report || return
+	report data --vcpu=-2 && return 1
+	grep 'Invalid vcpu:-2' report || return
+	report missing && return 1
+	grep 'No such file' report
+}
+
+ok "exits of each vCPU" counts
+ok "no vCPU is unknown, nothing is lost" none_unknown
+cp data /out/data.arm64 2>/dev/null
+"$PERF" kvm stat report -i data --stdio --per-vcpu >/out/report.arm64 2>&1
+ok "traps of each vCPU" traps
+ok "accesses of each vCPU to its device" accesses
+ok "the table of all vCPUs is the sum" sums
+ok "--vcpu, --vm and -p" one_vcpu
+ok "each sort key" sorted
+ok "bad options" bad_options
+ok "live" live
+ok "without debugfs" without_debugfs
+ok "without the tracepoints of vCPUs" without_tracepoints
+ok "without both, vCPUs are unknown" without_both
+ok "lost events" losses
+end_guest four 3
+end_guest two 4
+plan

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What the tests of perf kvm stat in a VM share; sourced there.
+
+DIR=/test
+PERF=$DIR/perf
+passed=0 tests=0
+
+# ok NAME COMMAND...
+ok() {
+	name=$1
+	shift
+	tests=$((tests + 1))
+	if "$@" >said 2>&1; then
+		echo "ok $tests - $name"
+	else
+		echo "not ok $tests - $name"
+		head -n 40 said | sed 's/^/# /'
+	fi
+}
+
+plan() {
+	echo "1..$tests"
+}
+
+# until_done COMMAND...: within a minute or so.
+until_done() {
+	tries=0
+	until "$@"; do
+		[ $((tries += 1)) -lt 1200 ] || return 1
+		sleep 0.05
+	done
+}
+
+has_made() {
+	grep -qsx "round $2" "$1.out"
+}
+
+# guest NAME OPTION...: a VM that waits for its first round, which is NAME's in descriptor
+# $fd_NAME.
+guest() {
+	guest=$1 fd=$2
+	shift 2
+	rm -f "$guest.fifo" "$guest.out"
+	mkfifo "$guest.fifo"
+	"$PERF" test -w kvm_exits "$@" <"$guest.fifo" >"$guest.out" 2>&1 &
+	echo $! >"$guest.pid"
+	eval "exec $fd>$guest.fifo"
+	eval "fd_$guest=$fd"
+	until_done has_made "$guest" 0
+}
+
+# The guest ends when its input does.
+end_guest() {
+	eval "exec $2>&-"
+	until_done gone "$(cat "$1.pid")"
+}
+
+gone() {
+	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
+}
+
+# What each guest makes while it is recorded: rounds NUMBER NAME...
+rounds() {
+	number=$1
+	shift
+	for guest; do
+		eval "echo >&\$fd_$guest"
+	done
+	for guest; do
+		until_done has_made "$guest" "$number" || return
+	done
+}
+
+# What the guests say of their last round
+last_round() {
+	for guest; do
+		awk '/^vm=/ { lines = lines $0 "\n" } /^round/ { last = lines; lines = "" }
+			END { printf "%s", last }' "$guest.out"
+	done
+}
+
+# record FILE OPTION... -- COMMAND...: perf goes on for as long as the command.
+record() {
+	file=$1
+	shift
+	"${RECORDER:-$PERF}" kvm stat record -o "$file" "$@"
+}
+
+# report FILE OPTION...: the report, which perf writes to standard error, and its facts
+report() {
+	file=$1
+	shift
+	"${REPORTER:-$PERF}" kvm stat report -i "$file" --stdio "$@" >report 2>&1
+	status=$?
+	awk -f "$DIR/perf-kvm/facts.awk" report >facts
+	return "$status"
+}
+
+# same KIND [VARIABLE=value]: nothing differs from what the guests said.
+same() {
+	awk -v kind="$1" -v "${2:-atmost=}" -f "$DIR/perf-kvm/counts.awk" expected facts >differ
+	cat differ
+	[ ! -s differ ]
+}
+
+# holds PATTERN CONDITION: of the facts that the pattern selects, and there are some, the
+# condition is true; both are awk's.
+holds() {
+	awk "$1 { seen++; if (!($2)) { print; bad = 1 } }
+		END { if (!seen) print \"there is none\"; exit bad || !seen }" facts
+}
