@@ -111,18 +111,28 @@ descendants() {
 	done
 }
 
+# Whether a process runs: one that has ended stays until its parent asks.
+is_alive() {
+	grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
 # End what this shell has begun, also in the background, where an interrupt is ignored;
-# then the shell. dash runs the trap of EXIT only if it exits by itself.
+# then the shell. dash runs the trap of EXIT only if it exits by itself. What does not end
+# in three seconds is killed, if we may.
 interrupted() {
 	trap '' INT TERM HUP
 	read -r self _ </proc/self/stat
-	for signal in TERM KILL; do
-		for _ in $(seq 100); do
-			below=$(descendants "$self" | grep -vxF -e "$self" | xargs)
-			# shellcheck disable=SC2086 # a list
-			kill -s "$signal" $below 2>/dev/null || break
-			sleep 0.1
+	begun=$(date +%s) took=0
+	while [ "$took" -le 6 ]; do
+		left=
+		for pid in $(descendants "$self"); do
+			! is_alive "$pid" || left="$left $pid"
 		done
+		[ -n "$left" ] || break
+		took=$(($(date +%s) - begun))
+		# shellcheck disable=SC2086 # a list
+		kill -s "$([ "$took" -le 3 ] && echo TERM || echo KILL)" $left 2>/dev/null || :
+		sleep 0.1
 	done
 	exit "$1"
 }

@@ -9,7 +9,7 @@ import threading
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-GRACE = 10  # seconds from SIGTERM to SIGKILL
+GRACE = 15  # seconds from SIGTERM to SIGKILL
 
 
 def adopt_orphans():

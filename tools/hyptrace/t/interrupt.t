@@ -40,7 +40,7 @@ none_runs() {
 
 # Poll: until_true COMMAND...
 until_true() {
-	for _ in $(seq 300); do
+	for _ in $(seq "$(scaled 300)"); do
 		! "$@" || return 0
 		sleep 0.1
 	done
@@ -82,11 +82,32 @@ of_function() {
 	interrupted "$1" "$repo/tools/hyptrace/background" && lock_is_free things
 }
 
+# A program of the driver, in the background, that takes its time to end
+program cleans <<END
+trap 'sleep 1; touch $tmp/cleaned-later' EXIT
+sleep 1000 &
+touch $tmp/ready
+wait
+END
+
+program waits <<END
+lock things
+"\$TOOLS/cleans" &
+wait
+END
+
+of_time_to_end() {
+	rm -f "$tmp/cleaned-later"
+	interrupted "$1" "$repo/tools/hyptrace/waits" && lock_is_free things && [ -e "$tmp/cleaned-later" ]
+}
+
 program tested <<END
 lock others
 trap 'touch $tmp/cleaned' EXIT
 sh -c 'trap "" TERM; sleep 1000; :' &
-timeout 1000 sh -c 'touch $tmp/ready; sleep 1000; :'
+timeout 1000 sh -c 'sleep 1000; :' &
+touch $tmp/ready
+wait
 END
 
 of_check() {
@@ -108,8 +129,9 @@ lay_tree() {
 
 program kernel <<END
 ! cmp -s "\$BUILD/tree/${FILES%% *}" "$ROOT/${FILES%% *}" || exit
+sleep 1000 &
 touch $tmp/ready
-sleep 1000
+wait
 END
 
 of_edited() {
@@ -123,6 +145,7 @@ of_edited() {
 
 for signal in INT TERM; do
 	ok "a function in the background ends with SIG$signal" of_function "$signal"
+	ok "what ends with SIG$signal has time to clean up" of_time_to_end "$signal"
 	ok "make check ends with SIG$signal, with its tests" of_check "$signal"
 	ok "the tree is as it was after SIG$signal" of_edited "$signal"
 done
