@@ -160,4 +160,5 @@ def main():
     print(f"el2_event_off_insns {1 + most} insns")
 
 
-main()
+if __name__ == "__main__":
+    main()

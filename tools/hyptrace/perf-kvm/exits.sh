@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf kvm stat records two VMs, whose vCPUs have run before and, but for one, never return to
 # user space: it counts the exits, traps and accesses of each vCPU as KVM does. Runs in a VM.
+# shellcheck disable=SC2016 # programs of awk
 # shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
@@ -127,32 +128,32 @@ losses() {
 # All displays together have what the guests did.
 live() {
 	number=$((number + 1))
-	rm -f live.in
-	mkfifo live.in
-	"$PERF" kvm stat live -a -d 1 --per-vcpu <live.in >live 2>&1 &
+	rm -f keys
+	mkfifo keys
+	# shellcheck disable=SC2094 # two files
+	"$PERF" kvm stat live -a -d 1 --per-vcpu <keys >displays 2>&1 &
 	live=$!
-	exec 5>live.in
-	until_done grep -qs Analyze live
+	exec 5>keys
+	until_done grep -qs Analyze displays
 	rounds "$number" four two
 	until_done displayed
 	kill -TERM "$live"
 	wait "$live"
-	cp live /out
 	last_round four two |
 		sed -n 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) .* hvc=\([0-9]*\) .*/\1\/\2 \3/p' | sort >expected
-	awk -f "$DIR/perf-kvm/facts.awk" live |
+	awk -f "$DIR/perf-kvm/facts.awk" displays |
 		awk '$2 == "HVC64" { n[$1] += $3 } END { for (vcpu in n) print vcpu, n[vcpu] }' |
 		sort | diff expected -
 }
 
 # Twice since the last round
 displayed() {
-	before=$(wc -l <live) && until_done more_lines && before=$(wc -l <live) &&
+	before=$(wc -l <displays) && until_done more_lines && before=$(wc -l <displays) &&
 		until_done more_lines
 }
 
 more_lines() {
-	[ "$(wc -l <live)" -gt "$before" ]
+	[ "$(wc -l <displays)" -gt "$before" ]
 }
 
 bad_options() {

@@ -4,7 +4,7 @@
 
 DIR=/test
 PERF=$DIR/perf
-passed=0 tests=0
+tests=0
 
 # ok NAME COMMAND...
 ok() {
@@ -91,8 +91,10 @@ record() {
 report() {
 	file=$1
 	shift
-	"${REPORTER:-$PERF}" kvm stat report -i "$file" --stdio "$@" >report 2>&1
+	# shellcheck disable=SC2094 # two files
+	"${REPORTER:-$PERF}" kvm -i "$file" stat report --stdio "$@" >report 2>&1
 	status=$?
+	[ "$status" = 0 ] || head -n 20 report
 	awk -f "$DIR/perf-kvm/facts.awk" report >facts
 	return "$status"
 }

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf kvm stat's times, on a machine where an instruction takes a nanosecond: user space takes
 # 5 ms for each access to a device. Runs in a VM.
+# shellcheck disable=SC2016 # programs of awk
 # shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit
 
+# recorded NAME OPTION...: a guest that makes each access once before, unless it is late
 recorded() {
-	guest slow 3 vcpus=1 late=1 hvc=100 sysreg=50 mmio=100 delay=5000
-	cat >go <<-'END2'
+	guest "$1" 3 vcpus=1 hvc=100 sysreg=50 mmio=100 delay=5000 "$2" || return
+	cat >go <<-END2
 		. /test/perf-kvm/lib.sh
-		fd_slow=3
-		rounds 1 slow
+		fd_$1=3
+		rounds 1 $1
 	END2
-	record data -a sh ./go || return
-	last_round slow >expected
-	cat expected
+	record data -a sh ./go && last_round "$1" >expected && cat expected && end_guest "$1" 3
 }
 
 # 5 ms, and what the timer, the switches of tasks and KVM take
@@ -43,9 +43,10 @@ running_time() {
 		holds '$2 == "="' "(\$4 + \$5) * 1000 > $ns * 0.99 && (\$4 + \$5) * 1000 < $ns * 1.01"
 }
 
-ok "recorded" recorded
+ok "recorded" recorded slow late=0
 ok "exits take the time of user space" exit_times
 ok "so do accesses" access_times
 ok "traps do not" trap_times
+ok "recorded, from its beginning on" recorded late late=1
 ok "exits and guest are the running time, within 1 %" running_time
 plan

@@ -1,0 +1,198 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf kvm stat of the topic perf-kvm-stat: its counts are KVM's own and its times those of
+# the machine, in each mode of KVM; Debian's perf has the faults that the topic mends, and
+# works with it; no tracepoint that exists has changed; and what the new ones cost.
+# shellcheck source=tools/hyptrace/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/source.sh
+. "$TOOLS/source.sh"
+
+COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
+kvm=$TOOLS/perf-kvm
+trap 'put_back; rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
+
+# What runs in the VM: the tests named on the command line.
+cat >"$tmp/script" <<'END2'
+#!/bin/sh
+for test in $(cat /test/tests); do
+	echo "# test $test"
+	"/test/perf-kvm/$test" </dev/null
+	echo "# status $?"
+done
+END2
+
+# files TEST...: lay out what the VM needs.
+files() {
+	rm -rf "$tmp/files"
+	mkdir "$tmp/files"
+	cp -R "$kvm" "$BUILD/perf/perf" "$tmp/files"
+	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/perf-kvm"
+	echo "$@" >"$tmp/files/tests"
+}
+
+# vm NAME [VARIABLE=value]...: what the tests print are results of this one.
+vm() {
+	form=$1
+	shift
+	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$tmp/files" OUT="$tmp/out" TIMEOUT=600 \
+		>"$tmp/ktap" 2>"$tmp/vm.err" && rc=0 || rc=$?
+	awk -v form="$form" -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" ||
+		failures=1
+	cat "$tmp/tap"
+	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
+	ok "$form: the VM ends well" ended
+}
+
+ended() {
+	cat "$tmp/vm.err"
+	[ "$rc" = 0 ]
+}
+
+# Nothing but the kernel is needed, so that any arm64 system will do.
+runs_anywhere() {
+	readelf -l "$BUILD/perf/perf" >"$tmp/elf" && ! grep INTERP "$tmp/elf" &&
+		readelf -h "$BUILD/perf/perf" | grep AArch64
+}
+
+# The exception classes that the kernel has are those that perf has a name for.
+class_names() {
+	sed -n 's/^#define ESR_ELx_EC_\([A-Za-z0-9_]*\)[ \t]*UL(\(0x[0-9A-Fa-f]*\)).*/\1 \2/p' \
+		"$BUILD/tree/arch/arm64/include/asm/esr.h" >"$tmp/kernel-classes"
+	file=$BUILD/tree/tools/perf/arch/arm64/util/arm64_exception_types.h
+	sed -n 's/^#define ESR_ELx_EC_\([A-Za-z0-9_]*\)[ \t]*(\(0x[0-9A-Fa-f]*\)).*/\1 \2/p' "$file" \
+		>"$tmp/perf-classes"
+	[ "$(wc -l <"$tmp/kernel-classes")" -gt 40 ] &&
+		diff -i "$tmp/kernel-classes" "$tmp/perf-classes" || return
+	grep -o 'ECN([A-Za-z0-9_]*)' "$file" | sed 's/ECN(\(.*\))/\1/; /^x$/d' | LC_ALL=C sort \
+		>"$tmp/named"
+	sed 's/ .*//; /^MAX$/d' "$tmp/kernel-classes" | LC_ALL=C sort | diff - "$tmp/named"
+}
+
+# What arm64's perf reported in the VM, this machine's reports, too.
+reported_here() {
+	"$TOOLS/perf" FOR=host && "$BUILD/perf-host/perf" kvm stat report -f --stdio --per-vcpu \
+		-i "$tmp/out/data.arm64" >"$tmp/here" 2>&1
+	grep HVC64 "$tmp/here" && diff "$tmp/here" "$tmp/out/report.arm64"
+}
+
+# Debian's perf with its libraries, for the VM that has none
+debian_perf() {
+	root=$("$TOOLS/suite" trixie linux-perf linux-perf 2>"$tmp/err") || return
+	mkdir -p "$tmp/files/debian/lib"
+	cp "$root/usr/bin/perf" "$tmp/files/debian"
+	todo=$tmp/files/debian/perf
+	while [ -n "$todo" ]; do
+		# shellcheck disable=SC2086 # a list
+		names=$(readelf -d $todo | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
+		todo=
+		for name in $names; do
+			[ ! -e "$tmp/files/debian/lib/$name" ] || continue
+			library=$(find "$root/usr/lib" -name "$name" | head -n 1)
+			cp -L "$library" "$tmp/files/debian/lib/$name" || return
+			todo="$todo $tmp/files/debian/lib/$name"
+		done
+	done
+}
+
+# The kernel without this topic: its patches are taken back from the tree, which is then as it
+# was, to the date.
+kernel_patches() {
+	TOPIC=perf-kvm-stat
+	series | sed "s,^,$PATCHES/," | grep /KVM- | tac
+	TOPIC=
+}
+
+changed_files() {
+	kernel_patches | xargs sed -n 's,^+++ b/,,p' | sort -u
+}
+
+put_back() {
+	[ ! -d "$tmp/kept" ] || (cd "$tmp/kept" && find . -type f) | while read -r file; do
+		cp -p "$tmp/kept/$file" "$BUILD/tree/$file"
+	done
+	rm -rf "$tmp/kept"
+}
+
+without_topic() {
+	mkdir "$tmp/kept"
+	changed_files | copy "$BUILD/tree" "$tmp/kept"
+	kernel_patches | while read -r patch; do
+		patch -R -p1 -s -d "$BUILD/tree" <"$patch" || return
+	done
+	"$TOOLS/kernel" CONFIG=event TARGETS=Image
+	status=$?
+	put_back
+	return $status
+}
+
+new_only() {
+	cat <<-'END2' | sed 's,^,kvm/,'
+		kvm_trap_enter
+		kvm_trap_exit
+		kvm_vcpu_load
+		kvm_vcpu_put
+		kvm_vcpu_sched_in
+		kvm_vcpu_sched_out
+	END2
+}
+
+# Text and fields of each event but the number, which depends on how many there are
+formats() {
+	(cd "$1" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort)
+}
+
+formats_same() {
+	formats "$tmp/with" >"$tmp/with.list"
+	formats "$tmp/without" >"$tmp/without.list"
+	[ "$(wc -l <"$tmp/without.list")" -gt 100 ] || return
+	LC_ALL=C comm -13 "$tmp/without.list" "$tmp/with.list" | diff - "$tmp/new" || return
+	while read -r event; do
+		diff "$tmp/without/$event" "$tmp/with/$event" || return
+	done <"$tmp/without.list"
+}
+
+# Each new tracepoint is a NOP while it is off.
+nops() {
+	# shellcheck disable=SC2046 # a list
+	python3 "$kvm/nops.py" "$BUILD/kernel-default/vmlinux" $(sed 's,.*/,,' "$tmp/new") \
+		>"$tmp/sites" && cat "$tmp/sites" &&
+		awk '$2 < 1 || $2 != $3 { bad = 1 } END { exit bad || NR != 6 }' "$tmp/sites"
+}
+
+ok "perf is built" "$TOOLS/perf"
+ok "it needs no library" runs_anywhere
+ok "each exception class has a name" class_names
+new_only >"$tmp/new"
+ok "each new tracepoint is a NOP while off" nops
+
+files shell.sh exits.sh changes.sh formats.sh
+vm "protected" MODE=protected CPU=max
+mv "$tmp/out/formats" "$tmp/with"
+if [ "$(uname -m)" = aarch64 ]; then
+	skip "a recording of arm64 is reported on x86" "this is arm64"
+else
+	ok "a recording of arm64 is reported on $(uname -m)" reported_here
+fi
+files shell.sh exits.sh changes.sh
+vm "nvhe" MODE=nvhe CPU=cortex-a72
+vm "vhe" MODE=vhe CPU=max
+files times.sh cost.sh
+vm "times, protected" MODE=protected CPU=max SMP=1 QEMU_ARGS="$COUNTED"
+vm "times, vhe" MODE=vhe CPU=max SMP=1 QEMU_ARGS="$COUNTED"
+
+files debian.sh
+if debian_perf; then
+	vm "Debian's perf" MODE=protected CPU=max
+else
+	skip "Debian's perf" "$(grep -v '^hyptrace: ' "$tmp/err" | head -n 1)"
+fi
+
+ok "a kernel without the topic" without_topic
+files unpatched.sh formats.sh
+vm "without the topic" MODE=protected CPU=max CONFIG=event
+mv "$tmp/out/formats" "$tmp/without"
+ok "no event has changed, and six are new" formats_same
+plan
