@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # A kernel without remote tracing pays nothing for it: the objects of kernel/trace and of
-# tracefs are no larger than those of the source without the series. What does not depend on
+# tracefs are no larger than those of the source without the topic hyp-trace. What does not depend on
 # words of 64 bits builds on a machine of 32. Both are looked at with one such kernel.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -49,6 +49,15 @@ objects() {
 		kbuild "$1" "O=$2" $PARTS
 }
 
+# The source with the topic hyp-trace alone
+hyp_trace_alone() {
+	"$TOOLS/series" TOPIC=hyp-trace OUT="$tmp/mails" && cp -al "$tmp/plain" "$tmp/tree" || return
+	find "$tmp/mails" -name '[0-9]*.patch' ! -name '0000-*' | LC_ALL=C sort >"$tmp/mail-list"
+	while read -r mail; do
+		patch -d "$tmp/tree" -p1 -s -F0 --no-backup-if-mismatch <"$mail" || return
+	done <"$tmp/mail-list"
+}
+
 sizes() {
 	(cd "$1" && find kernel/trace fs/tracefs -name '*.o' ! -name built-in.a | LC_ALL=C sort |
 		xargs size | awk '{ print $1, $2, $3, $6 }')
@@ -69,7 +78,7 @@ no_larger() {
 
 # Nothing selects them there: as if something did.
 remote_events() {
-	kbuild "$BUILD/tree" "O=$tmp/with" \
+	kbuild "$tmp/tree" "O=$tmp/with" \
 		KCFLAGS="-DCONFIG_TRACE_REMOTE_EVENTS=1 -DCONFIG_TRACE_DUMPERS=1 -Werror" \
 		kernel/trace/trace.o kernel/trace/trace_events.o \
 		kernel/trace/trace_events_filter.o kernel/trace/trace_dumper.o fs/tracefs/inode.o &&
@@ -78,7 +87,8 @@ remote_events() {
 
 ok "the source without the series" plain_tree "$tmp/plain"
 ok "its objects build for 32 bits" objects "$tmp/plain" "$tmp/without"
-ok "with the series, they do" objects "$BUILD/tree" "$tmp/with"
+ok "the source with hyp-trace alone" hyp_trace_alone
+ok "with the series, they do" objects "$tmp/tree" "$tmp/with"
 ok "none is larger than without it" no_larger
 ok "remote events and dumpers build for 32 bits" remote_events
 plan
