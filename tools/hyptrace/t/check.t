@@ -240,7 +240,7 @@ ci_sets() {
 		git -C "$repo" -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m x
 		"$repo/.ci/run"
 	done >"$tmp/turns"
-	for set in debug pages kcsan clients modes series variants mutants; do
+	for set in debug pages kcsan clients modes topics series variants mutants; do
 		[ "$(grep -c "^SET=fast,$set ROTATE=" "$tmp/turns")" = 2 ] || { cat "$tmp/turns"; return 1; }
 	done
 	says "this time the set" "$tmp/turns"

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of tracepoints whose probes may sleep
+ *
+ * A task, the caller, calls a tracepoint whose probe sleeps until the test lets it go on.
+ * Meanwhile the test does what must wait for the caller, or must not.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/rcupdate_trace.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+
+#define CREATE_TRACE_POINTS
+#include "tracepoint_test.h"
+
+#define VALUE		42
+#define LONG_ENOUGH	(60 * HZ)
+/* Longer than grace periods are that have nothing to wait for */
+#define A_WHILE		HZ
+
+struct probe_data {
+	struct completion entered;	/* the probe was called */
+	struct completion let_go;	/* it may return */
+	int calls;
+	int value;
+	int order;
+	bool atomic;
+	bool trace_held;
+};
+
+static int orders;
+
+static void init_data(struct probe_data *data)
+{
+	memset(data, 0, sizeof(*data));
+	init_completion(&data->entered);
+	init_completion(&data->let_go);
+}
+
+static void note_call(struct probe_data *data, int value)
+{
+	data->calls++;
+	data->value = value;
+	data->order = orders++;
+	data->atomic = !preemptible();
+	data->trace_held = rcu_read_lock_trace_held();
+}
+
+static void noting_probe(void *data, int value)
+{
+	note_call(data, value);
+}
+
+static void sleeping_probe(void *__data, int value)
+{
+	struct probe_data *data = __data;
+
+	note_call(data, value);
+	complete(&data->entered);
+	wait_for_completion(&data->let_go);
+}
+
+/* A task that does one thing, and notes when it is done. */
+struct other_task {
+	void (*work)(void);
+	struct completion done;
+};
+
+static int other_task_fn(void *arg)
+{
+	struct other_task *other = arg;
+
+	other->work();
+	complete(&other->done);
+	return 0;
+}
+
+static void start(struct kunit *test, struct other_task *other, void (*work)(void))
+{
+	other->work = work;
+	init_completion(&other->done);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(other_task_fn, other, "tracepoint_test")));
+}
+
+static bool ends(struct other_task *other, unsigned long timeout)
+{
+	return wait_for_completion_timeout(&other->done, timeout);
+}
+
+static void call_faultable(void)
+{
+	trace_tp_test_faultable(VALUE);
+}
+
+/* Start a caller, return when its probe sleeps. */
+static void start_caller(struct kunit *test, struct other_task *caller, struct probe_data *data)
+{
+	start(test, caller, call_faultable);
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&data->entered, LONG_ENOUGH), 0);
+}
+
+static void test_is_faultable(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, tracepoint_is_faultable(&__tracepoint_tp_test_faultable));
+	KUNIT_EXPECT_FALSE(test, tracepoint_is_faultable(&__tracepoint_tp_test_plain));
+}
+
+static void test_context(struct kunit *test)
+{
+	struct probe_data data;
+
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(noting_probe, &data), 0);
+	trace_tp_test_faultable(VALUE);
+	unregister_trace_tp_test_faultable(noting_probe, &data);
+	KUNIT_EXPECT_EQ(test, data.calls, 1);
+	KUNIT_EXPECT_EQ(test, data.value, VALUE);
+	KUNIT_EXPECT_TRUE(test, data.trace_held);
+	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		KUNIT_EXPECT_FALSE(test, data.atomic);
+
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_plain(noting_probe, &data), 0);
+	trace_tp_test_plain(VALUE);
+	unregister_trace_tp_test_plain(noting_probe, &data);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, data.calls, 1);
+	KUNIT_EXPECT_TRUE(test, data.atomic);
+}
+
+/* Each probe gets its own data, in the order of priority. */
+static void test_several_probes(struct kunit *test)
+{
+	static const int prio[] = { 10, 30, 20 }, order[] = { 2, 0, 1 };
+	struct probe_data data[ARRAY_SIZE(prio)];
+	int i;
+
+	orders = 0;
+	for (i = 0; i < ARRAY_SIZE(prio); i++) {
+		init_data(&data[i]);
+		KUNIT_ASSERT_EQ(test, register_trace_prio_tp_test_faultable(noting_probe, &data[i],
+									    prio[i]), 0);
+	}
+	trace_tp_test_faultable(VALUE);
+	for (i = 0; i < ARRAY_SIZE(prio); i++)
+		KUNIT_EXPECT_EQ(test, data[i].order, order[i]);
+	for (i = 0; i < ARRAY_SIZE(prio); i++) {
+		unregister_trace_tp_test_faultable(noting_probe, &data[i]);
+		trace_tp_test_faultable(VALUE + 1);
+	}
+	tracepoint_synchronize_unregister();
+	for (i = 0; i < ARRAY_SIZE(prio); i++) {
+		/* Those that were unregistered later were called again. */
+		KUNIT_EXPECT_EQ(test, data[i].calls, i + 1);
+		KUNIT_EXPECT_EQ(test, data[i].value, i ? VALUE + 1 : VALUE);
+	}
+}
+
+/* Nothing that a probe uses may be freed before it has returned. */
+static void test_synchronize_waits(struct kunit *test)
+{
+	struct other_task caller, waiter;
+	struct probe_data data;
+
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start_caller(test, &caller, &data);
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start(test, &waiter, tracepoint_synchronize_unregister);
+	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+}
+
+static struct probe_data other_data[3];
+
+/* From no probe to one, to two, to three, and back, of both tracepoints */
+static void register_and_unregister(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(other_data); i++) {
+		register_trace_tp_test_faultable(noting_probe, &other_data[i]);
+		register_trace_tp_test_plain(noting_probe, &other_data[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(other_data); i++) {
+		unregister_trace_tp_test_faultable(noting_probe, &other_data[i]);
+		unregister_trace_tp_test_plain(noting_probe, &other_data[i]);
+	}
+	register_trace_tp_test_faultable(noting_probe, &other_data[0]);
+	unregister_trace_tp_test_faultable(noting_probe, &other_data[0]);
+}
+
+/* A probe that sleeps keeps nobody from registering others. */
+static void test_register_does_not_wait(struct kunit *test)
+{
+	struct other_task caller, other;
+	struct probe_data data;
+
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start_caller(test, &caller, &data);
+	start(test, &other, register_and_unregister);
+	KUNIT_EXPECT_TRUE(test, ends(&other, LONG_ENOUGH));
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start(test, &other, register_and_unregister);
+	KUNIT_EXPECT_TRUE(test, ends(&other, LONG_ENOUGH));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+	tracepoint_synchronize_unregister();
+}
+
+/*
+ * The array of probes that a caller goes through stays until it is through: it calls the
+ * second probe, which was unregistered meanwhile, with its data.
+ */
+static void test_array_stays(struct kunit *test)
+{
+	struct probe_data first, second;
+	struct other_task caller;
+	void *other[64];
+	int i;
+
+	init_data(&first);
+	init_data(&second);
+	KUNIT_ASSERT_EQ(test, register_trace_prio_tp_test_faultable(sleeping_probe, &first, 20), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_prio_tp_test_faultable(noting_probe, &second, 10), 0);
+	start_caller(test, &caller, &first);
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(noting_probe, &second), 0);
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &first), 0);
+	/* If it were freed after a grace period of RCU, it would be used for others now. */
+	rcu_barrier();
+	srcu_barrier(&tracepoint_srcu);
+	for (i = 0; i < ARRAY_SIZE(other); i++)
+		other[i] = kunit_kzalloc(test, 96, GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, other[0]);
+	complete(&first.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+	KUNIT_EXPECT_EQ(test, second.calls, 1);
+	KUNIT_EXPECT_EQ(test, second.value, VALUE);
+	tracepoint_synchronize_unregister();
+}
+
+static struct kunit_case tracepoint_test_cases[] = {
+	KUNIT_CASE(test_is_faultable),
+	KUNIT_CASE(test_context),
+	KUNIT_CASE(test_several_probes),
+	KUNIT_CASE_SLOW(test_synchronize_waits),
+	KUNIT_CASE(test_register_does_not_wait),
+	KUNIT_CASE(test_array_stays),
+	{}
+};
+
+static struct kunit_suite tracepoint_test_suite = {
+	.name = "tracepoint",
+	.test_cases = tracepoint_test_cases,
+};
+
+kunit_test_suite(tracepoint_test_suite);
+
+MODULE_DESCRIPTION("KUnit tests of tracepoints");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A sleepable BPF program at sys_enter reads a string that is not in memory; one that is not
+# sleepable gets nothing. A link can be closed while its program sleeps. Where nobody may
+# sleep, a sleepable program is refused.
+# shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# reads KIND [OPTION]...
+reads() {
+	kind=$1
+	shift
+	bpf "$@" page "$kind" "$DELAY_MS" >out && said "entered=2 result=0 text=/page/$kind"
+}
+
+# fails KIND [OPTION]...
+fails() {
+	kind=$1
+	shift
+	bpf "$@" page "$kind" "$DELAY_MS" >out && said "entered=2 result=-14 text="
+}
+
+said() {
+	grep -qxF "$1" out || { sed 's/^/# /' out && return 1; }
+}
+
+refused() {
+	! bpf "$@" true >out && said "attach: EINVAL"
+}
+
+swap_on
+for kind in missing swapped file; do
+	ok "a sleepable program reads: $kind" reads $kind
+	ok "a program that is not sleepable gets nothing: $kind" fails $kind -n
+done
+ok "a sleepable program gets EFAULT where there is no memory" fails unmapped
+ok "a link is closed while its program sleeps" reads missing -c
+ok "a sleepable program is refused at sched_switch" refused -t sched_switch
+finish

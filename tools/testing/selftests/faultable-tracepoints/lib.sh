@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+# What the tests of faultable tracepoints share; sourced by each of them.
+
+DIR=$(cd "$(dirname "$0")" && pwd)
+PATH=$DIR:$PATH
+# shellcheck disable=SC2034 # used by the tests
+TRACEFS=/sys/kernel/tracing
+PROBE=/sys/module/faultable_probe/parameters
+# How long the handler of userfaultfd lets the page wait
+# shellcheck disable=SC2034
+DELAY_MS=100
+
+case $(uname -m) in
+x86_64) NR_OPENAT=257 ;;
+*) NR_OPENAT=56 ;;
+esac
+
+# shellcheck source=/dev/null # of the kernel's tree
+. "$DIR/../kselftest/ktap_helpers.sh"
+
+TMP=$(mktemp -d) || exit 1
+cd "$TMP" || exit 1
+trap 'cleanup; rm -rf "$TMP"' EXIT
+
+# Tests may have more to take back.
+cleanup() {
+	unload
+}
+
+# until_true SECONDS COMMAND...: wait for it to be so.
+until_true() {
+	tries=$(($1 * 20))
+	shift
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# remains SECONDS COMMAND...: it is so all the time.
+remains() {
+	tries=$(($1 * 20))
+	shift
+	while "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+alive() {
+	grep -s '^State:' "/proc/$1/status" | grep -qv Z
+}
+
+gone() {
+	! alive "$1"
+}
+
+# The module, for the second argument of openat()
+load() {
+	insmod "$DIR/modules/faultable_probe.ko" nr="$NR_OPENAT" arg=1
+}
+
+unload() {
+	[ ! -d "$PROBE" ] || rmmod faultable_probe
+}
+
+# parameter NAME
+parameter() {
+	cat "$PROBE/$1"
+}
+
+# says NAME VALUE: what the probe has noted
+says() {
+	[ "$(parameter "$1")" = "$2" ] || { echo "# $1 is $(parameter "$1"), not $2" && return 1; }
+}
+
+# watched COMMAND...: the probe looks at this program alone.
+watched() {
+	# shellcheck disable=SC2016 # not this shell's
+	sh -c 'echo $$ >"$0" && exec "$@"' "$PROBE/pid" "$@"
+}
+
+# ok TITLE COMMAND...: a test
+ok() {
+	title=$1
+	shift
+	if "$@"; then
+		ktap_test_pass "$title"
+	else
+		ktap_test_fail "$title"
+	fi
+}
+
+# Memory that pages can be swapped out to; /dev/ram1, for /dev/ram0 has the file.
+swap_on() {
+	grep -q /dev/ram1 /proc/swaps || { mkswap /dev/ram1 >/dev/null && swapon /dev/ram1; }
+}
+
+# A bad page, an oops, a warning or a soft lockup since the machine was booted
+COMPLAINTS=0x42a0
+no_complaint() {
+	[ $(($(cat /proc/sys/kernel/tainted) & COMPLAINTS)) = 0 ]
+}
+
+# finish: the plan comes last, as the tests are counted.
+finish() {
+	ok "the kernel has nothing to complain about" no_complaint
+	echo "1..$((KTAP_TESTNO - 1))"
+	[ "$KTAP_CNT_FAIL" = 0 ]
+}
+
+ktap_print_header

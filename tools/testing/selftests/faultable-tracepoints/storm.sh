@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Probes come and go, the module that has one is loaded and unloaded, and events are
+# enabled and disabled, while other programs make probes sleep.
+#
+# STORM_ROUNDS=number	how often each is done (20)
+# shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ROUNDS=${STORM_ROUNDS:-20}
+
+# repeat COMMAND...: as often as there are rounds
+repeat() {
+	for _ in $(seq "$ROUNDS"); do
+		"$@" || return
+	done
+}
+
+# Until the storm is over
+make_probes_sleep() {
+	while [ ! -e over ]; do
+		page missing 3 | grep -q openat=ENOENT || return
+	done
+}
+
+load_and_unload() {
+	load && unload
+}
+
+# toggle FILE
+toggle() {
+	echo 1 >"$TRACEFS/events/$1/enable" && echo 0 >"$TRACEFS/events/$1/enable"
+}
+
+filter() {
+	echo 'id != 0' >"$TRACEFS/events/raw_syscalls/sys_enter/filter" &&
+		echo 0 >"$TRACEFS/events/raw_syscalls/sys_enter/filter"
+}
+
+instance() {
+	mkdir "$TRACEFS/instances/storm" &&
+		echo 1 >"$TRACEFS/instances/storm/events/syscalls/enable" &&
+		rmdir "$TRACEFS/instances/storm"
+}
+
+link() {
+	bpf -c page missing 3 | grep -q 'result=0'
+}
+
+begin() {
+	name=$1
+	shift
+	{ "$@" && echo 0 >"status.$name" || echo 1 >"status.$name"; } &
+	eval "pid_$name=\$!"
+}
+
+# ended_well NAME
+ended_well() {
+	eval "wait \$pid_$1"
+	[ "$(cat "status.$1")" = 0 ]
+}
+
+for n in 1 2 3; do
+	begin sleeper$n make_probes_sleep
+done
+begin module repeat load_and_unload
+begin raw repeat toggle raw_syscalls
+begin syscalls repeat toggle syscalls
+begin filter repeat filter
+begin instance repeat instance
+begin link repeat link
+for name in module raw syscalls filter instance link; do
+	ok "$name" ended_well $name
+done
+touch over
+for n in 1 2 3; do
+	ok "the probes' task $n" ended_well sleeper$n
+done
+finish
