@@ -26,6 +26,12 @@ static unsigned int remote_nr_pages(struct trace_remote *remote, int cpu)
 	return max_t(unsigned long, nr, RB_WRITER_MIN_PAGES);
 }
 
+/* The CPUs that get a ring. A machine with one CPU does not keep such a mask. */
+static const struct cpumask *remote_booted_cpus(void)
+{
+	return IS_ENABLED(CONFIG_SMP) ? &cpus_booted_once_mask : cpu_possible_mask;
+}
+
 static struct trace_remote *remote_of_writer(struct ring_buffer_writer *writer)
 {
 	return container_of(writer, struct trace_remote_buffer, writer)->remote;
@@ -112,7 +118,7 @@ static int remote_load_rings(struct trace_remote_buffer *buffer)
 {
 	int cpu, ret = 0;
 
-	for_each_cpu(cpu, &cpus_booted_once_mask) {
+	for_each_cpu(cpu, remote_booted_cpus()) {
 		ret = remote_load_ring(buffer, cpu);
 		if (ret)
 			break;
@@ -154,7 +160,7 @@ struct trace_remote_buffer *trace_remote_buffer_load(struct trace_remote *remote
 
 	lockdep_assert_cpus_held();
 
-	for_each_cpu(cpu, &cpus_booted_once_mask)
+	for_each_cpu(cpu, remote_booted_cpus())
 		nr_pages += remote_nr_pages(remote, cpu);
 	if (!remote_has_room(nr_pages))
 		return ERR_PTR(-ENOMEM);
