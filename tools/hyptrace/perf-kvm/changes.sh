@@ -29,6 +29,22 @@ exchanged() {
 		report data --per-vcpu --event=mmio && same mmio && end_guest swap 3
 }
 
+# A vCPU runs when the recording begins, and debugfs is not there: the first tracepoint that
+# names it says whose all the exits before were.
+running() {
+	guest busy 3 vcpus=2 hvc=10000 sysreg=0
+	umount /sys/kernel/debug
+	echo >&3
+	changing <<-'END2'
+		until_done has_made busy 1
+	END2
+	status=$?
+	mount -t debugfs debugfs /sys/kernel/debug
+	last_round busy >expected
+	[ $status = 0 ] && report data --per-vcpu && same vmexit atmost=1 && ! grep unknown report &&
+		holds '$2 == "HVC64"' '$3 > 0' && end_guest busy 3
+}
+
 # A vCPU that first runs when the recording has begun, as QEMU's vCPUs that are plugged in
 late() {
 	guest plug 3 vcpus=3 late=2 hvc=20 sysreg=10
@@ -131,6 +147,7 @@ killed() {
 }
 
 ok "threads are exchanged" exchanged
+ok "a vCPU that runs already" running
 ok "a vCPU that begins to run" late
 ok "VMs that begin and end" ends
 ok "without root's rights" not_root
