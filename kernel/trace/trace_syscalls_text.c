@@ -202,6 +202,8 @@ void syscall_read_texts(struct syscall_texts *texts, const struct syscall_metada
 /**
  * syscall_texts_size - what the texts need in a record behind the arguments
  * @texts: the texts
+ *
+ * Return: the size in bytes
  */
 unsigned int syscall_texts_size(const struct syscall_texts *texts)
 {
@@ -237,6 +239,8 @@ void syscall_store_texts(struct syscall_trace_enter *entry, int nb_args,
  * @entry: the record
  * @nb_args: the number of arguments that it has
  * @nr: the number of the text
+ *
+ * Return: the text, which ends in a NUL
  */
 const char *syscall_text(const struct syscall_trace_enter *entry, int nb_args, int nr)
 {

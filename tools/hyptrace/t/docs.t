@@ -246,7 +246,8 @@ kernel_doc_of_added() {
 	done
 }
 
-# The entry in the tree's MAINTAINERS is ours, and all that is new is in it.
+# The entry in the tree's MAINTAINERS is ours, and all that is new of hyp-trace is in it. What
+# other topics add belongs to the entries of what they change.
 entry() {
 	sed -n '/^HYPERVISOR TRACING FOR ARM64 KVM$/,/^$/p' "$tree/MAINTAINERS" | sed '$d' |
 		diff "$ROOT/MAINTAINERS" -
@@ -254,7 +255,7 @@ entry() {
 
 nobodys() {
 	sed -n '/^F:\t/ { s///; s,/$,/*,; p; }' "$ROOT/MAINTAINERS" >"$tmp/patterns"
-	while read -r file; do
+	TOPIC=hyp-trace new_files | while read -r file; do
 		while read -r pattern; do
 			# shellcheck disable=SC2254 # a pattern
 			case $file in
@@ -262,7 +263,7 @@ nobodys() {
 			esac
 		done <"$tmp/patterns"
 		echo "$file"
-	done <"$tmp/new"
+	done
 }
 
 short() {

@@ -234,6 +234,8 @@ static u32 cpu_index(u32 cpu)
  * @vcpus:	the vCPUs
  * @time:	from when on
  * @cpu:	the CPU
+ *
+ * Return: true if so, or if the CPU of lost events is not known.
  */
 bool kvm_vcpus__lost_since(const struct kvm_vcpus *vcpus, u64 time, u32 cpu)
 {

@@ -24,6 +24,17 @@ said() {
 	grep -qxF "$1" out || { sed 's/^/# /' out && return 1; }
 }
 
+# The module's probe comes first. While it sleeps, the link of a program that is not
+# sleepable is closed, which happens as its owner dies. The call site has yet to call it.
+closed_before_call() {
+	load || return
+	bpf -n sh -c "$WATCHED" "$PROBE/pid" page missing hold <fifo >out 3>&- &
+	owner=$!
+	until_true 10 sleeps && kill -9 "$owner" && remains 2 sleeps || return
+	echo >fifo
+	until_true 10 awake && unload
+}
+
 refused() {
 	! bpf "$@" true >out && said "attach: EINVAL"
 }
@@ -35,5 +46,6 @@ for kind in missing swapped file; do
 done
 ok "a sleepable program gets EFAULT where there is no memory" fails unmapped
 ok "a link is closed while its program sleeps" reads missing -c
+ok "a link is closed while a probe before it sleeps" closed_before_call
 ok "a sleepable program is refused at sched_switch" refused -t sched_switch
 finish

@@ -22,9 +22,13 @@ esac
 TMP=$(mktemp -d) || exit 1
 cd "$TMP" || exit 1
 trap 'cleanup; rm -rf "$TMP"' EXIT
+# page waits for a line in it, if it is to hold
+mkfifo fifo
+exec 3<>fifo
 
 # Tests may have more to take back.
 cleanup() {
+	echo >&3
 	unload
 }
 
@@ -59,9 +63,10 @@ gone() {
 	! alive "$1"
 }
 
-# The module, for the second argument of openat()
+# The module, for the second argument of openat(). It looks at process 1, until it is told
+# which one: that makes no system calls meanwhile.
 load() {
-	insmod "$DIR/modules/faultable_probe.ko" nr="$NR_OPENAT" arg=1
+	insmod "$DIR/modules/faultable_probe.ko" nr="$NR_OPENAT" arg=1 pid=1
 }
 
 unload() {
@@ -80,8 +85,19 @@ says() {
 
 # watched COMMAND...: the probe looks at this program alone.
 watched() {
-	# shellcheck disable=SC2016 # not this shell's
-	sh -c 'echo $$ >"$0" && exec "$@"' "$PROBE/pid" "$@"
+	sh -c "$WATCHED" "$PROBE/pid" "$@"
+}
+
+# shellcheck disable=SC2016 # not this shell's
+WATCHED='echo $$ >"$0" && exec "$@"'
+
+# The probe sleeps in a page fault of the program that it looks at.
+sleeps() {
+	[ "$(parameter entered)" != "$(parameter left)" ]
+}
+
+awake() {
+	! sleeps
 }
 
 # ok TITLE COMMAND...: a test

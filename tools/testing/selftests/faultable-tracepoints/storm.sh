@@ -24,7 +24,7 @@ make_probes_sleep() {
 }
 
 load_and_unload() {
-	load && unload
+	load && echo 0 >"$PROBE/pid" && unload
 }
 
 # toggle FILE

@@ -10,6 +10,7 @@ SIZE=$TRACEFS/syscall_user_buf_size
 DEFAULT_SIZE=$(cat "$SIZE")
 
 cleanup() {
+	echo >&3
 	echo 0 >"$EVENTS/enable"
 	echo 0 >"$EVENTS/sys_enter_openat/filter"
 	echo "$DEFAULT_SIZE" >"$SIZE"

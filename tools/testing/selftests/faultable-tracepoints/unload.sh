@@ -5,15 +5,6 @@
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-cleanup() {
-	echo >&3
-	unload
-}
-
-sleeps() {
-	[ "$(parameter entered)" != "$(parameter left)" ]
-}
-
 # A program that makes the probe sleep until something is written to the fifo
 start_sleeper() {
 	watched page missing hold <fifo >out 3>&- &
@@ -48,9 +39,6 @@ start_other_events() {
 	other_events &
 	until_true 10 gone "$!"
 }
-
-mkfifo fifo
-exec 3<>fifo
 
 load
 ok "a probe sleeps" start_sleeper
