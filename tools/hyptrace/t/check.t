@@ -236,7 +236,7 @@ ci_sets() {
 	printf '#!/bin/sh\necho "SET=$SET ROTATE=$ROTATE"\n' >"$repo/tools/hyptrace/check"
 	printf 'check:\n\t@tools/hyptrace/check\n' >"$repo/Makefile"
 	git -C "$repo" init -q
-	for _ in $(seq 16); do
+	for _ in $(seq 18); do
 		git -C "$repo" -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m x
 		"$repo/.ci/run"
 	done >"$tmp/turns"
