@@ -151,13 +151,21 @@ c_checks() {
 	sed -n 's/^ *\(- \)\{0,1\}| ``\([a-z_/]*\.c\)`` \(.*\)$/\2 \3/p' "$security"
 }
 
+# is_case CASE FILE
+is_case() {
+	grep -qE "KUNIT_CASE(_SLOW)?\($1\)" "$2"
+}
+
 unknown_c_checks() {
 	c_checks | while read -r file check; do
 		case $file in
 		hyp_trace/tests/test*)
 			file=arch/arm64/kvm/$file
-			grep -qE "KUNIT_CASE(_SLOW)?\($check\)" "$tree/arch/arm64/kvm/hyp_trace/tests/test.c" ||
-				echo "$check is no case"
+			is_case "$check" "$tree/$file" || echo "$check is no case"
+			;;
+		remote/tests/test*)
+			file=kernel/trace/$file
+			is_case "$check" "$tree/kernel/trace/remote/tests/test.c" || echo "$check is no case"
 			;;
 		*) file=tools/testing/hyptrace/$file ;;
 		esac

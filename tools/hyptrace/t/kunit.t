@@ -10,8 +10,9 @@
 cat >"$tmp/script" <<'END'
 #!/bin/sh
 cd /sys/kernel/debug/kunit
-cat hyp_trace_ring/results hyp_trace_setup/results hyp_trace_api/results hyp_trace_api_state/results \
-	hyp_trace_buffer/results hyp_trace_retry/results
+cat trace_remote_ring/results trace_remote_setup/results trace_remote_api/results trace_remote_api_state/results \
+	hyp_trace_setup/results hyp_trace_events/results hyp_trace_buffer/results \
+	hyp_trace_retry/results
 END
 
 boot() {
@@ -32,7 +33,8 @@ for name in $cases; do
 	ok "$name" case_is_ok "$name"
 done
 ok "all of its tests ran" [ "$(echo "$cases" | wc -w)" = \
-	"$(cat "$ROOT"/arch/arm64/kvm/hyp_trace/tests/test*.c | grep -c 'KUNIT_CASE')" ]
+	"$(cat "$ROOT/kernel/trace/remote/tests"/test*.c "$ROOT/arch/arm64/kvm/hyp_trace/tests"/test*.c |
+		grep -c 'KUNIT_CASE')" ]
 
 # Functions that take a buffer or an iterator, without a case of the same name. The exceptions
 # make a buffer, take none, or need a mapping of a process, as the kselftest's mmap.sh has it.
@@ -40,7 +42,7 @@ without_a_case() {
 	sed -n 's/.*[ *]ring_buffer_\([a-z_]*\)(.*/\1/p' "$BUILD/tree/include/linux/ring_buffer.h" |
 		sort -u | while read -r name; do
 			grep -q "KUNIT_CASE(api_test_$name)" \
-				"$ROOT"/arch/arm64/kvm/hyp_trace/tests/test_api*.c || echo "$name"
+				"$ROOT/kernel/trace/remote/tests/"test_api*.c || echo "$name"
 		done |
 		grep -vxE 'alloc|alloc_range|event_(data|length)|read_page_(data|size)|print_entry_header|map_dup'
 }

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: EL2's filters against the host's, on the same records
+ * KUnit: a remote's filters against the kernel's, on the same records
  *
- * Any expression over an event's fields, as the host's filters take it, is made
- * into a program for EL2, whose source is built a second time here; and into one of
- * the host's. What the one lets pass, the other must.
+ * Random expressions over an event's fields are compiled twice: into a program for the remote,
+ * and into one of the kernel's own. Both must pass the same records.
  */
 #include <linux/prandom.h>
 #include <linux/seq_buf.h>
-
 #include <linux/trace_remote_filter.h>
 
-#include <asm/kvm_hypevents_defs.h>
-
-#include "../../../../../kernel/trace/trace.h"
-#include "hyp/nvhe/filter.c"
-#include "../hyp_trace.h"
+#include "../../trace.h"
 #include "test.h"
 
 #define FILTER_TEST_ROUNDS	60
@@ -32,8 +26,9 @@
  * @rnd:	where chance comes from
  * @record:	a record
  * @text:	an expression
- * @preds:	... for EL2
- * @ours:	... at EL2
+ * @preds:	its program for the remote
+ * @nr_preds:	how many predicates that has
+ * @target:	evaluates the program
  */
 struct filter_test {
 	struct trace_remote_event	*event;
@@ -44,16 +39,9 @@ struct filter_test {
 	u64				record[16];
 	char				text[FILTER_TEST_TEXT];
 	struct trace_remote_pred	preds[TRACE_REMOTE_MAX_PREDS];
-	struct el2_filter		ours;
+	int				nr_preds;
+	const struct filter_test_target	*target;
 };
-
-/* The filter that the test reads: events of one CPU, as EL2 has it. */
-static const struct el2_filter *filter_test_reading;
-
-const struct el2_filter **el2_filter_reading(unsigned int cpu)
-{
-	return cpu ? NULL : &filter_test_reading;
-}
 
 static u32 filter_test_below(struct filter_test *t, u32 n)
 {
@@ -133,20 +121,19 @@ static void filter_test_compile(struct kunit *test, struct filter_test *t)
 {
 	struct trace_filter_error error = { };
 	char text[FILTER_TEST_TEXT];
-	int i, nr;
+	int i;
 
 	strscpy(text, t->text);
-	nr = trace_compile_remote_filter(&t->event->call, text, t->preds, ARRAY_SIZE(t->preds),
-					 &error);
-	KUNIT_ASSERT_GT_MSG(test, nr, 0, "%s: %s", t->text, error.text);
+	t->nr_preds = trace_compile_remote_filter(&t->event->call, text, t->preds,
+						  ARRAY_SIZE(t->preds), &error);
+	KUNIT_ASSERT_GT_MSG(test, t->nr_preds, 0, "%s: %s", t->text, error.text);
 
-	for (i = 0; i < nr; i++) {
-		const struct trace_remote_pred *pred = &t->preds[i];
-
-		KUNIT_ASSERT_EQ(test, 0, el2_filter_add(&t->ours, i, pred->code, pred->val,
-							ALIGN(t->size, 8)));
-	}
-	KUNIT_ASSERT_EQ(test, 0, el2_filter_set(&t->ours, nr));
+	for (i = 0; i < t->nr_preds; i++)
+		KUNIT_ASSERT_TRUE(test, trace_remote_pred_is_valid(t->preds[i].code, i,
+								   ALIGN(t->size, 8)));
+	KUNIT_ASSERT_TRUE(test, trace_remote_filter_is_valid(t->preds, t->nr_preds));
+	if (t->target->set)
+		t->target->set(test, t->preds, t->nr_preds, ALIGN(t->size, 8));
 }
 
 static unsigned int filter_test_compare(struct kunit *test, struct filter_test *t,
@@ -158,11 +145,11 @@ static unsigned int filter_test_compare(struct kunit *test, struct filter_test *
 		bool ours, theirs;
 
 		filter_test_fill(t);
-		ours = el2_filter_match(&t->ours, &filter_test_reading, t->record);
+		ours = t->target->match(t->preds, t->nr_preds, t->record);
 		theirs = filter_match_preds(host, t->record);
 		if (ours != theirs)
-			KUNIT_FAIL(test, "%s: %s: EL2 says %d: %*ph", t->event->call.name, t->text,
-				   ours, t->size, t->record);
+			KUNIT_FAIL(test, "%s: %s: the remote says %d: %*ph",
+				   t->event->call.name, t->text, ours, t->size, t->record);
 		nr += ours;
 	}
 
@@ -190,18 +177,24 @@ static unsigned int filter_test_round(struct kunit *test, struct filter_test *t)
 	return nr;
 }
 
-void filter_test_as_host(struct kunit *test)
+/**
+ * filter_test_events - compare a remote's filters with the kernel's
+ * @test:	the test
+ * @events:	the remote's events, which are registered
+ * @nr:		how many
+ * @target:	evaluates a program as the remote does
+ */
+void filter_test_events(struct kunit *test, struct trace_remote_event *events, unsigned int nr,
+			const struct filter_test_target *target)
 {
 	struct filter_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 	unsigned int i, passed = 0, rounds = 0;
 	struct trace_remote_event *event;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	if (list_empty(trace_get_fields(&hyp_events[0].call)))
-		kunit_skip(test, "no events: there is no EL2 to trace");
-
+	t->target = target;
 	prandom_seed_state(&t->rnd, 1);
-	for (event = hyp_events; event < hyp_events + NR_HYP_EVENTS; event++) {
+	for (event = events; event < events + nr; event++) {
 		if (!filter_test_begin(test, t, event))
 			continue;
 
@@ -216,4 +209,18 @@ void filter_test_as_host(struct kunit *test)
 	KUNIT_EXPECT_LT(test, passed, rounds * FILTER_TEST_RECORDS / 4 * 3);
 	kunit_info(test, "%u expressions, %u of %u records passed\n", rounds, passed,
 		   rounds * FILTER_TEST_RECORDS);
+}
+
+static bool filter_test_match(const struct trace_remote_pred *preds, unsigned int nr,
+			      const void *record)
+{
+	return trace_remote_filter_match(preds, nr, record);
+}
+
+void filter_test_as_kernel(struct kunit *test)
+{
+	static const struct filter_test_target target = { .match = filter_test_match };
+
+	kunit_remote_register(test);
+	filter_test_events(test, kunit_remote_desc.events, kunit_remote_desc.nr_events, &target);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: the ring that EL2 writes, read by the host's ring buffer
+ * KUnit: the ring that a remote writes, read by the kernel's ring buffer
  *
- * Both are the real ones. The writer is kernel/trace/trace_ring.c, built a second time
- * for the kernel.
+ * The writer is kernel/trace/trace_ring.c, which remotes are built from.
  */
 #include <linux/slab.h>
 
@@ -117,7 +116,7 @@ static void ring_test_fill(struct ring_test *t, u32 *data, unsigned int size)
 		data[i] = t->written;
 }
 
-/* Every second event is written as EL2 does: on the fast path, if that is possible. */
+/* Every second event is written on the fast path, if that is possible. */
 static bool ring_test_write_fast(struct ring_test *t, unsigned int size, u64 ts)
 {
 	struct trace_ring_event event;
@@ -467,7 +466,8 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_corrupt_cut),
 	KUNIT_CASE_SLOW(ring_test_corrupt_meta),
 	KUNIT_CASE(event_test_corrupt_printed),
-	KUNIT_CASE(filter_test_as_host),
+	KUNIT_CASE(filter_test_as_kernel),
+	KUNIT_CASE(remote_test_layout),
 	KUNIT_CASE(ring_test_stats),
 	KUNIT_CASE(ring_test_stats_stopped),
 	KUNIT_CASE(ring_test_dirty_pages),
@@ -482,7 +482,7 @@ static struct kunit_case ring_test_cases[] = {
 };
 
 static struct kunit_suite ring_test_suite = {
-	.name		= "hyp_trace_ring",
+	.name		= "trace_remote_ring",
 	.test_cases	= ring_test_cases,
 };
 

@@ -10,10 +10,7 @@
 #include <linux/slab.h>
 #include <linux/trace_events.h>
 
-#include <asm/kvm_hypevents_defs.h>
-
-#include "../../../../../kernel/trace/remote/remote.h"
-#include "../hyp_trace.h"
+#include "../remote.h"
 #include "test.h"
 
 static void ring_test_seed(struct kunit *test, struct rnd_state *rnd)
@@ -198,11 +195,12 @@ void ring_test_corrupt_meta(struct kunit *test)
 }
 
 /* A record of any bytes, in memory that ends where it does */
-static void *event_test_record(struct kunit *test, struct rnd_state *rnd, unsigned int size)
+static void *event_test_record(struct kunit *test, const struct trace_remote_desc *desc,
+			       struct rnd_state *rnd, unsigned int size)
 {
 	u8 *record = kunit_kmalloc(test, size, GFP_KERNEL);
 	struct trace_remote_event *event = NULL;
-	unsigned int i, nr = ring_test_below(rnd, 40);
+	unsigned int i, nr = ring_test_below(rnd, 2 * desc->nr_events);
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	prandom_bytes_state(rnd, record, size);
@@ -211,19 +209,22 @@ static void *event_test_record(struct kunit *test, struct rnd_state *rnd, unsign
 		if (ring_test_below(rnd, 2))
 			record[i] = i & 1 ? 0 : ring_test_below(rnd, size + 8);
 
-	if (nr < NR_HYP_EVENTS)
-		event = &hyp_events[nr];
-	if (event && size >= sizeof(struct hyp_event_header))
-		((struct hyp_event_header *)record)->type = event->call.event.type;
+	if (nr < desc->nr_events)
+		event = &desc->events[nr];
+	if (event && size >= sizeof(struct trace_entry))
+		((struct trace_entry *)record)->type = event->call.event.type;
 	return record;
 }
 
-void event_test_corrupt_printed(struct kunit *test)
+/**
+ * event_test_print_corrupt - print records of any bytes as a remote's events
+ * @test:	the test
+ * @events:	the events, which are registered
+ * @nr:		how many
+ */
+void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events, unsigned int nr)
 {
-	static const struct trace_remote_desc desc = {
-		.events		= hyp_events,
-		.nr_events	= NR_HYP_EVENTS,
-	};
+	const struct trace_remote_desc desc = { .events = events, .nr_events = nr };
 	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
 	struct trace_remote *remote = kunit_kzalloc(test, sizeof(*remote), GFP_KERNEL);
 	struct rnd_state rnd;
@@ -237,11 +238,17 @@ void event_test_corrupt_printed(struct kunit *test)
 		trace_seq_init(&iter->seq);
 		iter->ts = (u64)prandom_u32_state(&rnd) << 32;
 		iter->ent_size = 4 + ring_test_below(&rnd, 50) * 4;
-		iter->ent = event_test_record(test, &rnd, iter->ent_size);
+		iter->ent = event_test_record(test, &desc, &rnd, iter->ent_size);
 		KUNIT_EXPECT_NE(test, TRACE_TYPE_UNHANDLED, trace_remote_print_event(remote, iter));
 		KUNIT_ASSERT_GT(test, trace_seq_used(&iter->seq), 0);
 		KUNIT_EXPECT_EQ(test, '\n', iter->seq.buffer[trace_seq_used(&iter->seq) - 1]);
 		kunit_kfree(test, iter->ent);
 		cond_resched();
 	}
+}
+
+void event_test_corrupt_printed(struct kunit *test)
+{
+	kunit_remote_register(test);
+	event_test_print_corrupt(test, kunit_remote_desc.events, kunit_remote_desc.nr_events);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the KUnit tests of the trace rings share: a ring with its writer and
- * its reader, and all that was written into it.
+ * What the KUnit tests of remotes share: a ring with its writer and its reader, and all that
+ * was written into it; a remote of their own. Other remotes' tests use what the end of the
+ * file has.
  */
-#ifndef __ARM64_KVM_HYP_TRACE_TEST_H
-#define __ARM64_KVM_HYP_TRACE_TEST_H
+#ifndef __TRACE_REMOTE_TESTS_H__
+#define __TRACE_REMOTE_TESTS_H__
 
 #include <kunit/test.h>
 
@@ -12,6 +13,8 @@
 #include <linux/ring_buffer_writer.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
+#include <linux/trace_remote.h>
+#include <linux/trace_remote_filter.h>
 #include <linux/trace_ring.h>
 
 #define RING_TEST_CPU		0
@@ -48,7 +51,7 @@ struct ring_test_event {
  * @desc:	its pages
  * @ring:	the writer
  * @ring_ops:	the writer's own, where a test has others in front of them
- * @lock:	held around a swap, as EL2 does
+ * @lock:	held around a swap, as a remote may do
  * @buffer:	the reader
  * @ts:		time of the next event
  * @written:	events written so far; the next one's number
@@ -147,14 +150,14 @@ void ring_test_dump_stopped(struct kunit *test);
 void ring_test_dump_garbage(struct kunit *test);
 void ring_test_dump_race(struct kunit *test);
 
-/* test_junk.c */
+/* test_corrupt.c */
 void ring_test_corrupt_consumed(struct kunit *test);
 void ring_test_corrupt_cut(struct kunit *test);
 void ring_test_corrupt_meta(struct kunit *test);
 void event_test_corrupt_printed(struct kunit *test);
 
 /* test_filter.c */
-void filter_test_as_host(struct kunit *test);
+void filter_test_as_kernel(struct kunit *test);
 
 /* test_page.c */
 void ring_test_page_all(struct kunit *test);
@@ -187,4 +190,44 @@ void ring_test_race_stats(struct kunit *test);
 struct ring_test *api_test_make(struct kunit *test);
 void api_test_intact(struct kunit *test, struct ring_test *t);
 
-#endif /* __ARM64_KVM_HYP_TRACE_TEST_H */
+/* test_remote.c: a remote of the events in test_events.h, until the test ends */
+extern const struct trace_remote_desc kunit_remote_desc;
+
+struct trace_remote *kunit_remote_register(struct kunit *test);
+void remote_test_layout(struct kunit *test);
+
+/* For the tests of any remote's events */
+
+/**
+ * struct filter_test_target - a remote that evaluates programs
+ * @set:	passes the program to the remote, which takes @size bytes of a record for
+ *		valid; NULL if there is nothing to do
+ * @match:	evaluates it
+ */
+struct filter_test_target {
+	void (*set)(struct kunit *test, const struct trace_remote_pred *preds, unsigned int nr,
+		    unsigned int size);
+	bool (*match)(const struct trace_remote_pred *preds, unsigned int nr, const void *record);
+};
+
+void filter_test_events(struct kunit *test, struct trace_remote_event *events, unsigned int nr,
+			const struct filter_test_target *target);
+void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events,
+			   unsigned int nr);
+
+/**
+ * struct setup_test - a step of a remote's setup
+ * @run:	does it; returns 0 or an error
+ * @undo:	undoes it
+ * @other:	another error than -ENOMEM that it may return
+ */
+struct setup_test {
+	int	(*run)(void);
+	void	(*undo)(void);
+	int	other;
+};
+
+void setup_test_step(struct kunit *test, const struct setup_test *step);
+bool setup_test_has_formats(const struct trace_remote_event *events, unsigned int nr);
+
+#endif /* __TRACE_REMOTE_TESTS_H__ */

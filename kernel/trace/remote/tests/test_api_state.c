@@ -194,7 +194,7 @@ static struct kunit_case api_state_test_cases[] = {
 };
 
 static struct kunit_suite api_state_test_suite = {
-	.name		= "hyp_trace_api_state",
+	.name		= "trace_remote_api_state",
 	.test_cases	= api_state_test_cases,
 };
 
