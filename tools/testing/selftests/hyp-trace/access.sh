@@ -13,11 +13,11 @@ GID_GROUP=5678
 STRANGER="4321 8765"
 
 # Two events stand for all: files.sh has the modes of each.
-CATALOGUE="hyp_enter selftest"
+CATALOGUE="$EVENT selftest"
 MODES="r w wt rw"
 
 directories() {
-	for file in "$HYP" "$TRACEFS/per_cpu" "$TRACEFS/events/kvm"; do
+	for file in "$HYP" "$TRACEFS/per_cpu" "$TRACEFS/events/$HOST_GROUP"; do
 		find "$file" -type d
 	done
 	echo "$TRACEFS" "$TRACEFS/events"
@@ -50,7 +50,7 @@ can() {
 # What was there before, and must be afterwards.
 contents() {
 	grep selftest "$HYP/trace"
-	cat "$HYP/tracing_on" "$HYP/events/hypervisor/hyp_enter/enable" "$HYP/error_log"
+	cat "$HYP/tracing_on" "$EVENTS/$EVENT/enable" "$HYP/error_log"
 }
 
 test_stranger() {
@@ -82,7 +82,7 @@ test_group() {
 	none "the group: as the host's" unlike_host
 	is "the group reads trace" "$(can trace)" r
 	is "the group reads trace_pipe" "$(can trace_pipe)" r
-	is "the group reads filters" "$(can events/hypervisor/hyp_enter/filter)" r
+	is "the group reads filters" "$(can "events/$REMOTE/$EVENT/filter")" r
 	is "the group writes write_event" "$(can write_event)" "w wt"
 	outcomes $STRANGER
 	is "another user, with a group set" "$(kinds)" EACCES
@@ -109,7 +109,7 @@ rows >table
 echo 1 >"$HYP/tracing_on"
 echo 42 >"$HYP/write_event"
 echo 0 >"$HYP/tracing_on"
-fileop write "$HYP/events/hypervisor/hyp_enter/filter" "no_field == 1" >outcome
+fileop write "$EVENTS/$EVENT/filter" "no_field == 1" >outcome
 contents >before
 test_stranger
 test_unharmed

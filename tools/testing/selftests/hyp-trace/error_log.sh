@@ -7,8 +7,8 @@
 
 LOG=$HYP/error_log
 HOST=$TRACEFS/instances/hyp-trace-errors
-FILTER=$HYP/events/hypervisor/selftest/filter
-HOST_FILTER=$HOST/events/raw_syscalls/sys_exit/filter
+FILTER=$EVENTS/selftest/filter
+HOST_FILTER=$HOST/events/$HOST_ID/filter
 
 # wrong NUMBER: a filter that is refused by both.
 wrong() {
@@ -77,12 +77,13 @@ test_clear() {
 test_top_level() {
 	cat "$TRACEFS/error_log" >before
 	wrong 1
-	fileop write "$HYP/events/hypervisor/filter" "no_field == 1" >outcome
+	fileop write "$EVENTS/filter" "no_field == 1" >outcome
 	none "the top level's has none of these errors" diff before "$TRACEFS/error_log"
 	is "this instance has both errors" "$(grep -c Command "$LOG")" 2
 }
 
 plan 24 write_event
+make_host_id
 mkdir "$HOST"
 echo >"$LOG"
 test_entries

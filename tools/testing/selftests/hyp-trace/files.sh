@@ -9,8 +9,8 @@
 # shellcheck source=tools/testing/selftests/hyp-trace/host_files.sh
 . "$DIR/host_files.sh"
 
-INSTANCE=$TRACEFS/instances/hypervisor
-REMOTE=$TRACEFS/remotes/hypervisor
+INSTANCE=$TRACEFS/instances/$REMOTE
+LINK=$TRACEFS/remotes/$REMOTE
 OTHER=$TRACEFS/instances/hyp-trace-files
 
 # Present and not in the table, or the other way round.
@@ -56,9 +56,9 @@ inode() {
 }
 
 test_names() {
-	for name in "$INSTANCE" "$REMOTE"; do
+	for name in "$INSTANCE" "$LINK"; do
 		short=${name#"$TRACEFS/"}
-		is "$short is a link" "$(readlink "$name")" ../hypervisor
+		is "$short is a link" "$(readlink "$name")" "../$REMOTE"
 		is "$short is the same directory" "$(inode "$name")" "$(inode "$HYP")"
 		echo 1 >"$name/tracing_on"
 		is "$short/tracing_on: a write through the link has effect" \
@@ -68,7 +68,7 @@ test_names() {
 		is "$short: a read through the link has the last write" \
 			"$(cat "$name/tracing_on")" 0
 	done
-	is "remotes/ has hypervisor and nothing else" "$(ls "$TRACEFS/remotes")" hypervisor
+	is "remotes/ has the remote and nothing else" "$(ls "$TRACEFS/remotes")" "$REMOTE"
 }
 
 # operation, arguments, outcome; but for the first ones as of the host's own.
@@ -76,12 +76,12 @@ refusals() {
 	cat <<-END
 		mkdir $INSTANCE EEXIST
 		rmdir $INSTANCE ENOTDIR
-		rmdir $REMOTE ENOTDIR
+		rmdir $LINK ENOTDIR
 		unlink $INSTANCE EPERM
-		unlink $REMOTE EPERM
+		unlink $LINK EPERM
 		rename $INSTANCE $OTHER EPERM
-		rename $REMOTE $TRACEFS/remotes/other EPERM
-		mkdir $REMOTE EEXIST
+		rename $LINK $TRACEFS/remotes/other EPERM
+		mkdir $LINK EEXIST
 		mkdir $TRACEFS/remotes/other EPERM
 		rmdir $TRACEFS/remotes EPERM
 		rename $TRACEFS/remotes $TRACEFS/others EPERM
@@ -92,9 +92,9 @@ refusals() {
 		rmdir $HYP/per_cpu/cpu0 EPERM
 		rmdir $HYP/events EPERM
 		mkdir $HYP/events/other EPERM
-		rmdir $HYP/events/hypervisor/hyp_enter EPERM
+		rmdir $EVENTS/$EVENT EPERM
 		unlink $HYP/trace EPERM
-		unlink $HYP/events/hypervisor/hyp_enter/id EPERM
+		unlink $EVENTS/$EVENT/id EPERM
 		rename $HYP/trace $HYP/other EPERM
 		rename $HYP/trace $HYP/tracing_on EPERM
 	END
@@ -118,12 +118,18 @@ test_refusals() {
 
 # What was refused has done no harm.
 test_unharmed() {
-	guest --cpu 0 >guests
-	echo 0 >"$HYP/tracing_on"
-	drain trace
-	is "tracing goes on" "$(count trace hyp_enter guest)" "$(exits guests)"
+	if [ "$GUESTS" = 1 ]; then
+		guest --cpu 0 >guests
+		echo 0 >"$HYP/tracing_on"
+		drain trace
+		is "tracing goes on" "$(count trace hyp_enter guest)" "$(exits guests)"
+	else
+		echo 42 >"$HYP/write_event"
+		echo 0 >"$HYP/tracing_on"
+		is "tracing goes on" "$(fileop drain "$HYP/trace_pipe" | grep -c "id=42\$")" 1
+	fi
 	none "each file still exists" unexpected_files
-	is "each link still exists" "$(inode "$INSTANCE") $(inode "$REMOTE")" \
+	is "each link still exists" "$(inode "$INSTANCE") $(inode "$LINK")" \
 		"$(inode "$HYP") $(inode "$HYP")"
 	is "an instance of the host's can be made" "$(fileop mkdir "$OTHER")" ok
 	is "the host's instance can be removed" "$(fileop rmdir "$OTHER")" ok

@@ -44,5 +44,11 @@ rows() {
 		{ file = $1 }
 		/EVENT/ { for (i = 1; i <= nr; i++) each("EVENT", event[i]); next }
 		/CPU/ { for (i = 0; i < cpus; i++) each("CPU", "cpu" i); next }
-		{ row(file) }'
+		{ row(file) }' | awk -v remote="$REMOTE" -v group="$HOST_GROUP" -v event="$HOST_OTHER" '
+		{
+			sub("/hypervisor", "/" remote, $1)
+			sub("/kvm/kvm_exit", "/" group "/" event, $2)
+			sub("/kvm", "/" group, $2)
+			print
+		}'
 }

@@ -14,7 +14,7 @@ BUSY_CPUS=$(printf '%s\n' 0 $((CPUS - 1)) | uniq | xargs)
 
 selftest_only() {
 	echo 0 >"$HYP/events/enable"
-	echo 1 >"$HYP/events/hypervisor/selftest/enable"
+	echo 1 >"$EVENTS/selftest/enable"
 }
 
 # reset_numbers PAGES: tracing off, selftest enabled and nothing else, the buffer

@@ -90,7 +90,7 @@ static inline void print_event(int cpu, uint64_t time, const unsigned char *data
 {
 	unsigned long long id;
 	unsigned long long us = (time + 500) / 1000;	/* as the kernel rounds */
-	int marker = !strstr(path, "/hypervisor/");
+	int marker = !strstr(path, "/hypervisor/") && !strstr(path, "/trace_remote_test/");
 
 	if (marker)
 		id = strtoull((const char *)data + 16, NULL, 10);

@@ -79,7 +79,9 @@ set_event			no_event		EINVAL	set_event
 
 # 18014398509482048 KiB are 64 more than an unsigned long has bytes.
 rows() {
-	echo "$TABLE" | sed 's,EVENT,events/hypervisor/hyp_enter,' | grep .
+	echo "$TABLE" | sed 's,EVENT,events/hypervisor/hyp_enter,' | awk -F '\t+' '
+		NF { print $1, $2, $3; print $4 >"host_column" }' | remote_words >columns
+	host_words <host_column | paste -d ' ' columns -
 }
 
 missing_formats() {
@@ -92,25 +94,25 @@ missing_formats() {
 # else: who takes one for this instance's gets an error.
 test_other_directory() {
 	for name in events instances/hyp-trace-refusals/events; do
-		events=$TRACEFS/$name/hypervisor
+		events=$TRACEFS/$name/$REMOTE
 		set_event=${events%/events/*}/set_event
 		is "$name: no filter for the group" \
 			"$(fileop write "$events/filter" 'id == 1')" ENOENT
 		is "$name: nor for an event" \
-			"$(fileop write "$events/hyp_enter/filter" 'id == 1')" ENOENT
+			"$(fileop write "$events/$EVENT/filter" 'id == 1')" ENOENT
 		is "$name: the group can't be enabled" "$(fileop write "$events/enable" 1)" EINVAL
 		is "$name: nor disabled" "$(fileop write "$events/enable" 0)" EINVAL
 		is "$name: that file affects no event" "$(cat "$events/enable")" "?"
 		is "$name: an event can't be enabled" \
-			"$(fileop write "$events/hyp_enter/enable" 1)" ENOENT
+			"$(fileop write "$events/$EVENT/enable" 1)" ENOENT
 		is "$name: nor triggered" \
-			"$(fileop write "$events/hyp_enter/trigger" traceoff)" ENOENT
+			"$(fileop write "$events/$EVENT/trigger" traceoff)" ENOENT
 		is "$name: not by set_event, one of them" \
-			"$(fileop write "$set_event" hypervisor:hyp_enter)" EINVAL
+			"$(fileop write "$set_event" "$REMOTE:$EVENT")" EINVAL
 		is "$name: nor all" \
-			"$(fileop write "$set_event" hypervisor:)" EINVAL
-		is "$name: a format is there" "$(sed -n 's/^ID: //p' "$events/hyp_enter/format")" \
-			"$(cat "$HYP/events/hypervisor/hyp_enter/id")"
+			"$(fileop write "$set_event" "$REMOTE:")" EINVAL
+		is "$name: a format is there" "$(sed -n 's/^ID: //p' "$events/$EVENT/format")" \
+			"$(cat "$EVENTS/$EVENT/id")"
 		none "$name: each format" missing_formats "$events"
 	done
 }

@@ -45,10 +45,6 @@ hyp_enter,!hyp_exit,ok,hyp_enter
 hyp_enter,!hyp_enter hyp_exit,ok,hyp_exit
 '
 
-host_words() {
-	echo "$1" | sed 's/hypervisor/kvm/g; s/hyp_enter/kvm_entry/g; s/hyp_exit/kvm_exit/g'
-}
-
 # enabled FILE ENTER EXIT: which of these two it lists, in our words.
 enabled() {
 	sed -n "s/^.*:$2\$/hyp_enter/p; s/^.*:$3\$/hyp_exit/p" "$1" | sort | xargs
@@ -65,10 +61,12 @@ test_rows() {
 	mkdir "$HOST"
 	echo "$TABLE" | grep . >table
 	while IFS=, read -r before text outcome after; do
-		found="$(written "$SET" "$before" "$text"), $(enabled "$SET" hyp_enter hyp_exit)"
-		host="$(written "$HOST/set_event" "$(host_words "$before")" \
-			"$(host_words "$text")")"
-		host="$host, $(enabled "$HOST/set_event" kvm_entry kvm_exit)"
+		found="$(written "$SET" "$(echo "$before" | remote_words)" \
+			"$(echo "$text" | remote_words)")"
+		found="$found, $(enabled "$SET" "$EVENT" "$OTHER_EVENT")"
+		host="$(written "$HOST/set_event" "$(echo "$before" | host_words)" \
+			"$(echo "$text" | host_words)")"
+		host="$host, $(enabled "$HOST/set_event" "$HOST_EVENT" "$HOST_OTHER")"
 		is "$before, then '$text'" "$found; host $host" \
 			"$outcome, $after; host $outcome, $after"
 	done <table
@@ -77,8 +75,8 @@ test_rows() {
 
 # The events by their directories, in no order of their own.
 groups_events() {
-	for dir in "$HYP"/events/hypervisor/*/; do
-		echo "hypervisor:$(basename "$dir")"
+	for dir in "$EVENTS"/*/; do
+		echo "$REMOTE:$(basename "$dir")"
 	done | sort
 }
 
@@ -92,14 +90,14 @@ test_lists() {
 	echo "*:*" >>"$SET"
 	is "*:* enables all" "$(sort "$SET" | xargs) $(cat "$HYP/events/enable")" \
 		"$(groups_events | xargs) 1"
-	echo 0 >"$HYP/events/hypervisor/hyp_enter/enable"
+	echo 0 >"$EVENTS/$EVENT/enable"
 	is "set_event lists what enable enables" "$(sort "$SET")" \
-		"$(groups_events | grep -v hyp_enter)"
-	echo hyp_exit >"$SET"
-	is "with > only what is written" "$(cat "$SET")" hypervisor:hyp_exit
-	is "enable has what set_event enables" "$(cat "$HYP/events/hypervisor/hyp_exit/enable")" 1
+		"$(groups_events | grep -v ":$EVENT\$")"
+	echo "$OTHER_EVENT" >"$SET"
+	is "with > only what is written" "$(cat "$SET")" "$REMOTE:$OTHER_EVENT"
+	is "enable has what set_event enables" "$(cat "$EVENTS/$OTHER_EVENT/enable")" 1
 	is "enable does not have what set_event does not enable" \
-		"$(cat "$HYP/events/hypervisor/hyp_enter/enable")" 0
+		"$(cat "$EVENTS/$EVENT/enable")" 0
 }
 
 run_guest() {
@@ -135,7 +133,7 @@ stops() {
 change_events() {
 	for _ in $(seq 50); do
 		echo 0 >"$HYP/events/enable"
-		echo "hypervisor:*" >>"$SET"
+		echo "$REMOTE:*" >>"$SET"
 		echo 0 >"$HYP/tracing_on"
 		echo 1 >"$HYP/tracing_on"
 	done
@@ -152,9 +150,9 @@ test_stops() {
 	holds "200 changes stop no CPU" $((after - before)) -lt 50
 }
 
-plan $(($(echo "$TABLE" | grep -c .) + 10))
+plan $(($(echo "$TABLE" | grep -c .) + 9 + GUESTS))
 test_rows
 test_lists
-test_effect
+[ "$GUESTS" = 0 ] || test_effect
 test_stops
 ktap_finished

@@ -113,7 +113,7 @@ agree() {
 	is "$1: trace is empty after trace_pipe" "$(body trace)" ""
 }
 
-test_agree() {
+test_guest() {
 	reset
 	echo 1 >"$HYP/tracing_on"
 	guest --vcpus "$CPUS" --cpu 0 --hvc 8 --mmio 8 --wfi 0 >guests
@@ -122,6 +122,26 @@ test_agree() {
 	facts trace
 	is "a guest's run is in it" "$(count trace hyp_enter guest)" "$(exits guests)"
 	agree "a guest's run"
+}
+
+test_all_events() {
+	reset
+	echo 1 >"$HYP/events/enable"
+	echo 1 >"$HYP/tracing_on"
+	emit_all 100
+	echo 0 >"$HYP/tracing_on"
+	show trace
+	is "an event of each kind for each number" "$(body trace | wc -l)" \
+		$((CPUS * 100 * $(echo "$CATALOGUE" | wc -w)))
+	agree "all events"
+}
+
+test_agree() {
+	if [ "$GUESTS" = 1 ]; then
+		test_guest
+	else
+		test_all_events
+	fi
 	reset_numbers 3
 	write_numbers $((20 * PER_PAGE))
 	agree "events lost"

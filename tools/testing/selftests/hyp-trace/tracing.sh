@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# What the tests of hypervisor/ share; sourced by each of them.
+# What the tests of a remote's files share; sourced by each of them. The remote is
+# $TRACE_REMOTE: hypervisor, or trace_remote_test, whose writer is the kernel itself.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$DIR:$PATH
 TRACEFS=/sys/kernel/tracing
-HYP=$TRACEFS/hypervisor
+if [ -z "${TRACE_REMOTE:-}" ]; then
+	case $(uname -m) in
+	aarch64) TRACE_REMOTE=hypervisor ;;
+	*) TRACE_REMOTE=trace_remote_test ;;
+	esac
+fi
+# The name of its directory, and of the group of its events
+REMOTE=$TRACE_REMOTE
+HYP=$TRACEFS/$REMOTE
+EVENTS=$HYP/events/$REMOTE
 # shellcheck disable=SC2034 # used by the tests
 CPUS=$(nproc)
 # What a page of a ring has room for, as a page of the host's.
@@ -16,12 +26,34 @@ PAGE_BYTES=$(sed -n 's/.*char data;.*size:\([0-9]*\);.*/\1/p' \
 PAGE_KB=$((PAGE_BYTES / 1024 + 1))
 DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
 
-# Each event; and those that come with whatever is done, which most tests count.
+# Each event; and two that come with whatever is done, which most tests count. The kernel has
+# a group of events to compare with, two events of it, and an event with a number called id.
+# Guests are for the hypervisor: tests leave out what only these cause.
 # shellcheck disable=SC2034
 CATALOGUE="guest_enter guest_exit host_donate host_ffa_call host_hcall host_mem_abort
 	host_share host_share_ffa host_smc host_unshare host_unshare_ffa hyp_alloc
 	hyp_donate hyp_enter hyp_exit hyp_free hyp_printk psci_call vcpu_illegal_trap"
-BASIC="hyp_enter hyp_exit"
+EVENT=hyp_enter
+OTHER_EVENT=hyp_exit
+HOST_GROUP=kvm
+HOST_EVENT=kvm_entry
+HOST_OTHER=kvm_exit
+HOST_ID=raw_syscalls/sys_exit
+# shellcheck disable=SC2034
+GUESTS=1
+# shellcheck disable=SC2034
+if [ "$REMOTE" = trace_remote_test ]; then
+	CATALOGUE="array bitmask numbers string"
+	EVENT=numbers
+	OTHER_EVENT=array
+	HOST_GROUP=sched
+	HOST_EVENT=sched_switch
+	HOST_OTHER=sched_waking
+	GUESTS=0
+fi
+# Not each architecture has events of system calls.
+[ -d "$TRACEFS/events/$HOST_ID" ] || HOST_ID=synthetic/remote_test_id
+BASIC="$EVENT $OTHER_EVENT"
 if [ -e "$HYP/write_event" ]; then
 	CATALOGUE="$CATALOGUE selftest"
 	BASIC="$BASIC selftest"
@@ -66,6 +98,22 @@ skip_all() {
 	exit "$KSFT_SKIP"
 }
 
+# remote_words: what standard input says of hypervisor/, hyp_enter and hyp_exit, for this remote.
+remote_words() {
+	sed "s,\<hypervisor\>,$REMOTE,g; s,hyp_enter,$EVENT,g; s,hyp_exit,$OTHER_EVENT,g"
+}
+
+# host_words: what it says of them or of kvm, for the group and the events of the kernel's.
+host_words() {
+	sed "s,\<hypervisor\>\|\<kvm\>,$HOST_GROUP,g
+		s,hyp_enter\|kvm_entry,$HOST_EVENT,g; s,hyp_exit\|kvm_exit,$HOST_OTHER,g"
+}
+
+# make_host_id: create $HOST_ID, unless the kernel has it.
+make_host_id() {
+	[ -d "$TRACEFS/events/$HOST_ID" ] || echo "${HOST_ID#*/} u64 id" >"$TRACEFS/synthetic_events"
+}
+
 # plan NUMBER [write_event]: how many tests come; none when the kernel has no
 # hypervisor/, or not the file that they need. Whether it ought to have it is what
 # mode.sh tests.
@@ -81,7 +129,7 @@ plan() {
 only() {
 	echo 0 >"$HYP/events/enable"
 	for event; do
-		echo 1 >"$HYP/events/hypervisor/$event/enable"
+		echo 1 >"$HYP/events/$REMOTE/$event/enable"
 	done
 }
 
@@ -93,7 +141,7 @@ reset_to() {
 	echo >"$HYP/trace"
 	echo "$1" >"$HYP/buffer_size_kb"
 	echo 50 >"$HYP/buffer_percent"
-	echo 0 >"$HYP/events/hypervisor/filter"
+	echo 0 >"$EVENTS/filter"
 	# shellcheck disable=SC2086 # words
 	only $BASIC
 }
