@@ -115,6 +115,7 @@ static const struct file_operations remote_filter_fops = {
 	.release = trace_remote_release,
 };
 
+#ifdef CONFIG_PERF_EVENTS
 static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	char buf[16];
@@ -130,6 +131,7 @@ static const struct file_operations remote_id_fops = {
 	.llseek	= default_llseek,
 	.release = trace_remote_release,
 };
+#endif
 
 /* As the format file in the top level's events/ has it */
 static void remote_show_field(struct seq_file *m, const struct ftrace_event_field *field)
@@ -413,7 +415,9 @@ static const struct file_operations remote_set_fops = {
 static const struct trace_remote_file remote_files[] = {
 	{ "enable",		TRACE_MODE_WRITE,	&remote_enable_fops },
 	{ "filter",		TRACE_MODE_WRITE,	&remote_filter_fops },
+#ifdef CONFIG_PERF_EVENTS
 	{ "id",			TRACE_MODE_READ,	&remote_id_fops },
+#endif
 	{ "format",		TRACE_MODE_READ,	&remote_format_fops },
 	{ }
 };

@@ -94,7 +94,7 @@ refusals() {
 		mkdir $HYP/events/other EPERM
 		rmdir $EVENTS/$EVENT EPERM
 		unlink $HYP/trace EPERM
-		unlink $EVENTS/$EVENT/id EPERM
+		unlink $EVENTS/$EVENT/format EPERM
 		rename $HYP/trace $HYP/other EPERM
 		rename $HYP/trace $HYP/tracing_on EPERM
 	END

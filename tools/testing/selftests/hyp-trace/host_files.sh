@@ -36,7 +36,7 @@ write_event				trace_marker
 # The table, with a line for each event of $CATALOGUE and for each CPU.
 rows() {
 	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
-	echo "$ALL_FILES" | awk -v events="$(echo "$CATALOGUE" | xargs)" -v cpus="$cpus" '
+	echo "$ALL_FILES" | with_ids | awk -v events="$(echo "$CATALOGUE" | xargs)" -v cpus="$cpus" '
 		function each(word, name) { file = $1; sub(word, name, file); row(file) }
 		function row(file) { print file, $2 ? $2 : file }
 		BEGIN { nr = split(events, event, " ") }

@@ -79,7 +79,7 @@ set_event			no_event		EINVAL	set_event
 
 # 18014398509482048 KiB are 64 more than an unsigned long has bytes.
 rows() {
-	echo "$TABLE" | sed 's,EVENT,events/hypervisor/hyp_enter,' | awk -F '\t+' '
+	echo "$TABLE" | with_ids | sed 's,EVENT,events/hypervisor/hyp_enter,' | awk -F '\t+' '
 		NF { print $1, $2, $3; print $4 >"host_column" }' | remote_words >columns
 	host_words <host_column | paste -d ' ' columns -
 }
@@ -112,7 +112,7 @@ test_other_directory() {
 		is "$name: nor all" \
 			"$(fileop write "$set_event" "$REMOTE:")" EINVAL
 		is "$name: a format is there" "$(sed -n 's/^ID: //p' "$events/$EVENT/format")" \
-			"$(cat "$EVENTS/$EVENT/id")"
+			"$(sed -n 's/^ID: //p' "$EVENTS/$EVENT/format")"
 		none "$name: each format" missing_formats "$events"
 	done
 }

@@ -51,6 +51,11 @@ if [ "$REMOTE" = trace_remote_test ]; then
 	HOST_OTHER=sched_waking
 	GUESTS=0
 fi
+# with_ids: the lines of a table, but those of ids if the kernel, without perf, has no such files.
+with_ids() {
+	if [ -e "$TRACEFS/events/$HOST_GROUP/$HOST_OTHER/id" ]; then cat; else grep -v /id; fi
+}
+
 # Not each architecture has events of system calls.
 [ -d "$TRACEFS/events/$HOST_ID" ] || HOST_ID=synthetic/remote_test_id
 BASIC="$EVENT $OTHER_EVENT"

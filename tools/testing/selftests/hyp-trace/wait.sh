@@ -131,6 +131,7 @@ test_several_end() {
 	next=1
 	until_true 20 each_has_read
 	is "each of several readers gets events" $? 0
+	kill -CONT $first $second $third
 	until_true 10 blocked $first $second $third
 	echo 0 >"$HYP/tracing_on"
 	until_true 10 ended $first $second $third
@@ -141,7 +142,11 @@ test_several_end() {
 	none "together they have each event once" not_once pipe $((next - 1))
 }
 
+# A reader that has some leaves the next ones to the others.
 each_has_read() {
+	[ ! -s pipe.1 ] || kill -STOP $first
+	[ ! -s pipe.2 ] || kill -STOP $second
+	[ ! -s pipe.3 ] || kill -STOP $third
 	emit_all 10 "$next"
 	next=$((next + 10))
 	[ -s pipe.1 ] && [ -s pipe.2 ] && [ -s pipe.3 ]
