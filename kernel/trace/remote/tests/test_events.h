@@ -206,7 +206,17 @@ REMOTE_TEST_EVENT(array, "words=%s", __print_array(REC->words, 4, 4));
 REMOTE_TEST_EVENT(string, "text=%s", __get_str(text));
 REMOTE_TEST_EVENT(bitmask, "mask=%s", __get_bitmask(mask));
 
-#define REMOTE_TEST_CALL(ename)						\
+/* The names of the text above, for filters */
+static const struct trace_print_flags remote_test_kinds[] = {
+	{ 0, "zero" }, { 1, "one" }, { 2, "two" }, { }
+};
+
+static const struct trace_remote_names remote_test_names_numbers[] = {
+	{ "kind", remote_test_kinds }, { }
+};
+
+/* The members after the call follow the name. */
+#define REMOTE_TEST_CALL(ename, members...)				\
 	{								\
 		.call = {						\
 			.class		= &remote_test_class_##ename,	\
@@ -214,11 +224,12 @@ REMOTE_TEST_EVENT(bitmask, "mask=%s", __get_bitmask(mask));
 			.event.funcs	= &remote_test_funcs_##ename,	\
 			.print_fmt	= remote_test_print_fmt_##ename,	\
 		},							\
+		members							\
 	}
 
 static struct trace_remote_event remote_test_events[] = {
 	[REMOTE_TEST_SELFTEST]	= REMOTE_TEST_CALL(selftest),
-	[REMOTE_TEST_NUMBERS]	= REMOTE_TEST_CALL(numbers),
+	[REMOTE_TEST_NUMBERS]	= REMOTE_TEST_CALL(numbers, .names = remote_test_names_numbers),
 	[REMOTE_TEST_ARRAY]	= REMOTE_TEST_CALL(array),
 	[REMOTE_TEST_STRING]	= REMOTE_TEST_CALL(string),
 	[REMOTE_TEST_BITMASK]	= REMOTE_TEST_CALL(bitmask),
