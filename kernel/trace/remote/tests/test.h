@@ -213,7 +213,7 @@ struct filter_test_target {
 void filter_test_events(struct kunit *test, struct trace_remote_event *events, unsigned int nr,
 			const struct filter_test_target *target);
 void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events,
-			   unsigned int nr);
+			      unsigned int nr);
 
 /**
  * struct setup_test - a step of a remote's setup

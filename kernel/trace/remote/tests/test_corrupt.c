@@ -222,7 +222,8 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
  * @events:	the events, which are registered
  * @nr:		how many
  */
-void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events, unsigned int nr)
+void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events,
+			      unsigned int nr)
 {
 	const struct trace_remote_desc desc = { .events = events, .nr_events = nr };
 	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);

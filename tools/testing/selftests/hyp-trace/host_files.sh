@@ -36,7 +36,8 @@ write_event				trace_marker
 # The table, with a line for each event of $CATALOGUE and for each CPU.
 rows() {
 	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
-	echo "$ALL_FILES" | with_ids | awk -v events="$(echo "$CATALOGUE" | xargs)" -v cpus="$cpus" '
+	events=$(echo "$CATALOGUE" | xargs)
+	echo "$ALL_FILES" | with_ids | awk -v events="$events" -v cpus="$cpus" '
 		function each(word, name) { file = $1; sub(word, name, file); row(file) }
 		function row(file) { print file, $2 ? $2 : file }
 		BEGIN { nr = split(events, event, " ") }
@@ -44,7 +45,8 @@ rows() {
 		{ file = $1 }
 		/EVENT/ { for (i = 1; i <= nr; i++) each("EVENT", event[i]); next }
 		/CPU/ { for (i = 0; i < cpus; i++) each("CPU", "cpu" i); next }
-		{ row(file) }' | awk -v remote="$REMOTE" -v group="$HOST_GROUP" -v event="$HOST_OTHER" '
+		{ row(file) }' |
+		awk -v remote="$REMOTE" -v group="$HOST_GROUP" -v event="$HOST_OTHER" '
 		{
 			sub("/hypervisor", "/" remote, $1)
 			sub("/kvm/kvm_exit", "/" group "/" event, $2)

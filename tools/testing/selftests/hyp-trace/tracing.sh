@@ -116,7 +116,8 @@ host_words() {
 
 # make_host_id: create $HOST_ID, unless the kernel has it.
 make_host_id() {
-	[ -d "$TRACEFS/events/$HOST_ID" ] || echo "${HOST_ID#*/} u64 id" >"$TRACEFS/synthetic_events"
+	[ -d "$TRACEFS/events/$HOST_ID" ] ||
+		echo "${HOST_ID#*/} u64 id" >"$TRACEFS/synthetic_events"
 }
 
 # plan NUMBER [write_event]: how many tests come; none when the kernel has no
