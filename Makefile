@@ -55,7 +55,7 @@ series: ## export each topic as mails that `git am` takes [OUT=build/series] [TO
 	@$(T)/series
 
 clean: ## remove what was built, but not what was downloaded
-	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name dl ! -name apt -exec rm -rf {} +
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name dl ! -name 'suite-*' -exec rm -rf {} +
 
 distclean: ## remove build/
 	@rm -rf build

@@ -60,7 +60,7 @@ kernel() {
 }
 
 rootfs() {
-	remove rootfs.cpio apt suite-machine-rootfs
+	remove rootfs.cpio suite-machine-rootfs
 	fresh root tools/hyptrace/rootfs && [ -s "$made/rootfs.cpio" ]
 }
 
