@@ -13,7 +13,7 @@ export IMAGE
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help goals run check bench torture tree kernel perf rootfs vm series clean distclean
+.PHONY: help goals run check bench torture tree kernel perf deb rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -27,7 +27,7 @@ run check bench torture tree kernel perf rootfs vm series: | goals
 run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls]
 	@$(T)/run
 
-check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants: others, an hour each at most|all: these|mutants|fresh: on fresh Debian machines] [TESTS="boot forms.debug"] [LIST=1]
+check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants: others, an hour each at most|all: these|mutants|fresh: on fresh Debian machines|deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
 	@$(T)/check
 
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]
@@ -44,6 +44,9 @@ kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k] [TO
 
 perf: tree ## cross-build perf for arm64 into build/perf
 	@$(T)/perf
+
+deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64]
+	@$(T)/deb
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
 	@$(T)/rootfs

@@ -8,8 +8,8 @@ import shlex
 BESIDE = "beside"  # needs no kernel, runs at the same time as others of that kind
 ALONE = "alone"    # needs no kernel that is booted, but all CPUs or the tree
 
-# Sets that change the tree or need root: run only by their name.
-NOT_IN_ALL = {"fresh", "mutants"}
+# Sets that change the tree, need root or take hours: run only by their name.
+NOT_IN_ALL = {"deb", "fresh", "mutants"}
 
 
 class Test:

@@ -111,7 +111,7 @@ all_at_once() {
 		grep -qw -- "$package" "$tmp/asked" || { echo "no $package"; cat "$tmp/asked"; return 1; }
 	done
 	! grep -w clang "$tmp/asked" && deps 0 "goals bench" && says bsdextrautils "$tmp/asked" &&
-		SET=variants deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
+		SET="pages variants" deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
 		deps 0 "goals help"
 }
 
