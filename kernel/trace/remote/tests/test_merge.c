@@ -20,6 +20,7 @@
  * @ts:		time of the last event that a CPU has added, by CPU; U64_MAX if it has none
  * @left:	events to come from a CPU after that one
  * @nr:		events in all
+ * @entries:	memory of the heap
  */
 struct merge_test {
 	struct trace_remote_merge	merge;
