@@ -100,6 +100,14 @@ awake() {
 	! sleeps
 }
 
+# A program that makes the probe sleep until something is written to the fifo; its process id is
+# in $sleeper
+start_sleeper() {
+	watched page missing hold <fifo >out 3>&- &
+	# shellcheck disable=SC2034 # used by the tests
+	until_true 10 sleeps && sleeper=$(parameter pid)
+}
+
 # ok TITLE COMMAND...: a test
 ok() {
 	title=$1

@@ -1,15 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # While a probe sleeps in a page fault, its module is unloaded, other probes come and go,
-# and its task is killed.
+# filters and triggers too, and its task is killed.
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
-
-# A program that makes the probe sleep until something is written to the fifo
-start_sleeper() {
-	watched page missing hold <fifo >out 3>&- &
-	until_true 10 sleeps && sleeper=$(parameter pid)
-}
 
 let_go() {
 	echo >fifo
@@ -26,6 +20,18 @@ unloaded() {
 	until_true 10 gone "$rmmod" && ! grep -q faultable_probe /proc/modules
 }
 
+# Filters, triggers and lists of pids are set and freed.
+configure() {
+	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
+		for line in filter:'common_pid != 0' filter:'common_pid != 1' filter:0 \
+			trigger:traceon trigger:'!traceon'; do
+			echo "${line#*:}" >"$TRACEFS/events/$event/${line%%:*}" || return
+		done
+	done
+	echo 1 >"$TRACEFS/set_event_pid" && echo 2 >>"$TRACEFS/set_event_pid" &&
+		echo >"$TRACEFS/set_event_pid"
+}
+
 # Each enables and disables events, at this tracepoint and at another one.
 other_events() {
 	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
@@ -35,17 +41,21 @@ other_events() {
 	done
 }
 
-start_other_events() {
-	other_events &
-	until_true 10 gone "$!"
+# meanwhile COMMAND: it need not wait for the probe.
+meanwhile() {
+	"$1" &
+	other=$!
+	until_true 10 gone "$other" && wait "$other"
 }
 
 load
 ok "a probe sleeps" start_sleeper
-ok "other events are enabled and disabled meanwhile" start_other_events
+ok "other events are enabled and disabled meanwhile" meanwhile other_events
+ok "filters and triggers are set and removed meanwhile" meanwhile configure
 ok "the module begins to unload" start_unload
 ok "it waits for the probe" remains 2 alive "$rmmod"
-ok "events are enabled and disabled meanwhile" start_other_events
+ok "events are enabled and disabled meanwhile" meanwhile other_events
+ok "so are filters and triggers" meanwhile configure
 ok "the probe goes on" let_go
 ok "the module is unloaded" unloaded
 
