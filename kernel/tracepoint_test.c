@@ -3,7 +3,8 @@
  * KUnit tests of tracepoints whose probes may sleep
  *
  * A task, the caller, calls a tracepoint whose probe sleeps until the test lets it go on.
- * Meanwhile the test does what must wait for the caller, or must not.
+ * Meanwhile the test does what must wait for the caller, or must not. The probe of a tracepoint
+ * that is not faultable spins instead.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -63,6 +64,18 @@ static void sleeping_probe(void *__data, int value)
 	wait_for_completion(&data->let_go);
 }
 
+/* It ends by itself, should the test be kept from letting it go on. */
+static void spinning_probe(void *__data, int value)
+{
+	struct probe_data *data = __data;
+	unsigned long end = jiffies + 10 * HZ;
+
+	note_call(data, value);
+	complete(&data->entered);
+	while (!try_wait_for_completion(&data->let_go) && time_before(jiffies, end))
+		cpu_relax();
+}
+
 /* A task that does one thing, and notes when it is done. */
 struct other_task {
 	void (*work)(void);
@@ -95,11 +108,21 @@ static void call_faultable(void)
 	trace_tp_test_faultable(VALUE);
 }
 
+static void call_plain(void)
+{
+	trace_tp_test_plain(VALUE);
+}
+
+static void wait_until_entered(struct kunit *test, struct probe_data *data)
+{
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&data->entered, LONG_ENOUGH), 0);
+}
+
 /* Start a caller, return when its probe sleeps. */
 static void start_caller(struct kunit *test, struct other_task *caller, struct probe_data *data)
 {
 	start(test, caller, call_faultable);
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&data->entered, LONG_ENOUGH), 0);
+	wait_until_entered(test, data);
 }
 
 static void test_is_faultable(struct kunit *test)
@@ -169,6 +192,26 @@ static void test_synchronize_waits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
 	start_caller(test, &caller, &data);
 	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start(test, &waiter, tracepoint_synchronize_unregister);
+	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+}
+
+/* The same for a probe that can't sleep, on another CPU */
+static void test_synchronize_waits_for_plain(struct kunit *test)
+{
+	struct other_task caller, waiter;
+	struct probe_data data;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "the probe takes a CPU");
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_plain(spinning_probe, &data), 0);
+	start(test, &caller, call_plain);
+	wait_until_entered(test, &data);
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_plain(spinning_probe, &data), 0);
 	start(test, &waiter, tracepoint_synchronize_unregister);
 	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
 	complete(&data.let_go);
@@ -250,6 +293,7 @@ static struct kunit_case tracepoint_test_cases[] = {
 	KUNIT_CASE(test_context),
 	KUNIT_CASE(test_several_probes),
 	KUNIT_CASE_SLOW(test_synchronize_waits),
+	KUNIT_CASE_SLOW(test_synchronize_waits_for_plain),
 	KUNIT_CASE(test_register_does_not_wait),
 	KUNIT_CASE(test_array_stays),
 	{}
