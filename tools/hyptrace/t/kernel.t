@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Build a kernel for the tests in the VM: CONFIG=default, debug, kcsan, 16k
-# or 64k; and the guest's user space.
+# Build a kernel for the tests in the VM: CONFIG=default, debug, kcsan, 16k,
+# 64k, preempt or rt; and the guest's user space.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -9,7 +9,7 @@
 
 : "${CONFIG:=default}"
 case $CONFIG in
-default | debug | kcsan) TARGETS="Image modules" ;;
+default | debug | kcsan | preempt | rt) TARGETS="Image modules" ;;
 *) TARGETS=Image ;;
 esac
 export CONFIG TARGETS

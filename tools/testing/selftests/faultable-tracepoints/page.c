@@ -5,15 +5,17 @@
  *	page KIND [MS]
  *
  * KIND  missing   only comes when a handler of userfaultfd gives it, MS milliseconds after
- *                 the fault, or when standard input has a line or ends if MS is "hold"
+ *                 the fault, or when standard input has a line or ends if MS is "hold";
+ *                 if the line is "exit" or "exec", the process does that instead
  *       across    as missing; the string begins on the page before, which is there
  *       swapped   in the swap area
  *       file      in a file, /dev/ram0, and not yet read
  *       hole      anonymous memory that was never touched: an empty string
  *       unmapped  no memory at all
  *
- * Prints what became of the system call, how long it took, and how often the handler was
- * asked. The string is /page/KIND, so openat() fails with ENOENT if it can read it.
+ * Prints what became of the system call, how long it took, how often the handler was
+ * asked, and how many times SIGUSR1 came. The string is /page/KIND, so openat() fails with
+ * ENOENT if it can read it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +23,7 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +42,7 @@ static size_t text_offset;	/* in the page that is given: what comes before is th
 static int delay_ms;		/* -1: wait for standard input */
 static int uffd;
 static int faults;
+static int signals;
 
 static void fail(const char *what)
 {
@@ -63,14 +67,31 @@ static char *map(long pages, int flags, int fd)
 	return p;
 }
 
+static void count_signal(int unused)
+{
+	__atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED);
+}
+
+/* The other thread sleeps in the system call meanwhile. */
+static void obey(const char *line)
+{
+	if (!strncmp(line, "exit", 4))
+		exit(0);
+	if (!strncmp(line, "exec", 4)) {
+		execl("/proc/self/exe", "page", "hole", NULL);
+		fail("exec");
+	}
+}
+
 static void wait_before_giving(void)
 {
-	char line;
+	char line[16] = "";
 
 	if (delay_ms >= 0)
 		usleep(delay_ms * 1000);
-	else if (read(STDIN_FILENO, &line, 1) < 0)
+	else if (read(STDIN_FILENO, line, sizeof(line) - 1) < 0)
 		fail("read");
+	obey(line);
 }
 
 static void give(unsigned long address)
@@ -230,10 +251,12 @@ int main(int argc, char **argv)
 	snprintf(text, sizeof(text), "/page/%s", argv[1]);
 	if (argc == 3)
 		delay_ms = strcmp(argv[2], "hold") ? atoi(argv[2]) : -1;
+	signal(SIGUSR1, count_signal);
 	path = prepare(argv[1]);
 	begin = now_ms();
 	errno = 0;
 	syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0);
-	printf("openat=%s ms=%ld faults=%d\n", strerrorname_np(errno), now_ms() - begin, faults);
+	printf("openat=%s ms=%ld faults=%d signals=%d\n", strerrorname_np(errno), now_ms() - begin,
+	       faults, signals);
 	return 0;
 }
