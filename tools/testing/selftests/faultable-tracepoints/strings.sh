@@ -110,6 +110,15 @@ unfilter() {
 	echo 0 >"$EVENTS/sys_enter_openat/filter"
 }
 
+histogram() {
+	echo 'hist:keys=__filename_val' >"$EVENTS/sys_enter_openat/trigger" &&
+		cat /hist/one /hist/two /hist/one >/dev/null 2>&1
+	tr -s ' ' <"$EVENTS/sys_enter_openat/hist" >out
+	echo '!hist:keys=__filename_val' >"$EVENTS/sys_enter_openat/trigger" &&
+		said "{ __filename_val: /hist/one } hitcount: 2" &&
+		said "{ __filename_val: /hist/two } hitcount: 1"
+}
+
 two_strings() {
 	call=sys_enter_symlinkat
 	[ ! -d "$EVENTS/sys_enter_symlink" ] || call=sys_enter_symlink
@@ -149,6 +158,7 @@ ok "a program and its arguments" executes
 ok "the format" format
 ok "filters" filters
 unfilter
+ok "a histogram of strings" histogram
 ok "two strings" two_strings
 ok "instances have sizes of their own" sizes_of_instances
 ok "all events of system calls" all_events
