@@ -14,27 +14,6 @@ struct kvm_event;
 #define KVM_UNKNOWN	(-1)
 
 /**
- * struct kvm_vcpu_thread - a thread that last ran a vCPU, as KVM's debugfs has it
- * @vm_pid:	the VM's directory there is kvm/<vm_pid>-<vm_fd>
- * @vm_fd:	see @vm_pid
- * @vcpu_id:	the vCPU
- * @tid:	the thread
- *
- * A recording has these as they were when it began.
- */
-struct kvm_vcpu_thread {
-	u32 vm_pid;
-	u32 vm_fd;
-	u32 vcpu_id;
-	u32 tid;
-};
-
-int kvm_vcpu_threads__read(struct perf_env *env);
-
-/* perf kvm stat record sets it. */
-extern bool kvm_vcpu_threads_wanted;
-
-/**
  * struct kvm_vcpu - a vCPU of which a recording has events
  * @node:	in &struct kvm_vcpus
  * @index:	number among the vCPUs, in the order in which they were seen

@@ -62,6 +62,19 @@ expect()
 	fi
 }
 
+# The threads that ran each vCPU when the recording began, as KVM's debugfs has them
+expect_header()
+{
+	perf report --header-only -I -i "$data/perf.data" > "$data/header" 2>&1
+	found=$(grep -c '^# VM [0-9]*-[0-9]*, VCPU [01]: thread [0-9]*$' "$data/header")
+	if [ "$found" = 2 ]; then
+		echo "vCPUs in the header [Success]"
+	else
+		echo "vCPUs in the header: $found, not 2 [Failed]"
+		err=1
+	fi
+}
+
 [ "$(uname -m)" = aarch64 ] || skip "perf kvm stat: no guest for this architecture"
 [ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
 start_vm || skip "perf kvm stat: no VM"
@@ -80,6 +93,9 @@ if [ -e /sys/kernel/tracing/events/kvm/kvm_vcpu_load ]; then
 	expect "exits of vCPU 0" 50 --vcpu 0
 	expect "exits of vCPU 1" 100 --vcpu 1
 	expect "traps of vCPU 1" 100 --vcpu 1 --event=trap
+fi
+if cat /sys/kernel/debug/kvm/*/vcpu1/pid > /dev/null 2>&1; then
+	expect_header
 fi
 if grep -qi unknown "$data/report"; then
 	echo "a vCPU is unknown [Failed]"
