@@ -42,7 +42,7 @@ tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball
 kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|preempt|rt] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 	@$(T)/kernel
 
-perf: tree ## cross-build perf for arm64 into build/perf
+perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
 	@$(T)/perf
 
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64]

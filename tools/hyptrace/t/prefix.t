@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Each prefix of the exported series builds, as far as what it touches goes.
+#
+# TOPIC=name   only those of this topic
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -8,6 +10,8 @@
 # shellcheck source=tools/hyptrace/source.sh
 . "$TOOLS/source.sh"
 
+only=$TOPIC
+TOPIC=
 "$TOOLS/series" >&2
 # The same path each time: ccache compares the paths of the sources.
 lock prefix
@@ -47,9 +51,19 @@ touches_kernel() {
 		-e '^+++ b/kernel/configs/' -e '^+++ b/MAINTAINERS$'
 }
 
+touches_perf() {
+	grep '^+++ b/' "$1" | grep -q -e '^+++ b/tools/perf/' -e '^+++ b/tools/arch/'
+}
+
+# For arm64, and for this machine: each has its own part of perf.
+perf_builds() {
+	"$TOOLS/perf" TREE="$tree" && "$TOOLS/perf" TREE="$tree" FOR=host
+}
+
 # A prefix does not have all options yet.
 builds() {
 	apply "$1" || return
+	! touches_perf "$1" || perf_builds || return
 	touches_kernel "$1" || return 0
 	"$TOOLS/kernel" CONFIG=lint TREE="$tree" UNKNOWN_OK="$(our_options)" \
 		TARGETS="$(targets | tr '\n' ' ')" && undefined >"$tmp/undefined/${1##*/}"
@@ -75,11 +89,11 @@ all_applied() {
 	diff -r "$tree" "$BUILD/tree"
 }
 
-rm -rf "$BUILD/kernel-lint"
+rm -rf "$BUILD/kernel-lint" "$BUILD"/perf*-own*
 plain_tree "$tmp/plain"
 cp -al "$tmp/plain" "$tree"
 ok "all topics together are the tree" all_applied
-for TOPIC in $(topics); do
+for TOPIC in ${only:-$(topics)}; do
 	rm -rf "$tree" "$tmp/undefined"
 	cp -al "$tmp/plain" "$tree"
 	mkdir "$tmp/undefined"
@@ -88,5 +102,5 @@ for TOPIC in $(topics); do
 	done
 	ok "EL2 links in each prefix of $TOPIC" links
 done
-rm -rf "$BUILD/kernel-lint"
+rm -rf "$BUILD/kernel-lint" "$BUILD"/perf*-own*
 plan
