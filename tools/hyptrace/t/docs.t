@@ -19,13 +19,14 @@ events=$tree/Documentation/trace/hypervisor-events.rst
 selftests=$tree/tools/testing/selftests/hyp-trace
 new_files >"$tmp/new"
 
-# As `make SPHINXDIRS=trace htmldocs` has it, but with nothing left in the tree.
+# As `make SPHINXDIRS=$1 htmldocs` has it, but with nothing left in the tree.
 sphinx() {
+	mkdir -p "$tmp/${1##*/}"
 	PYTHONDONTWRITEBYTECODE=1 BUILDDIR=$tmp sphinx-build -q -b html -c "$tree/Documentation" \
-		-d "$tmp/doctrees" -D version=6.12 -D release=6.12 -D "kerneldoc_srctree=$tree" \
-		-D "kerneldoc_bin=$tree/scripts/kernel-doc" \
-		"$tree/Documentation/trace" "$tmp/html" >"$tmp/sphinx" 2>&1 || {
-		tail "$tmp/sphinx"
+		-d "$tmp/${1##*/}/doctrees" -D version=6.12 -D release=6.12 \
+		-D "kerneldoc_srctree=$tree" -D "kerneldoc_bin=$tree/scripts/kernel-doc" \
+		"$tree/Documentation/$1" "$tmp/${1##*/}/html" >"$tmp/${1##*/}/sphinx" 2>&1 || {
+		tail "$tmp/${1##*/}/sphinx"
 		return 1
 	}
 }
@@ -39,11 +40,13 @@ nothing() {
 
 # A warning names one of the documents, or the file that kernel-doc has read for it.
 complaints() {
-	grep -F -A 1 -e hypervisor-tracing -e hypervisor-events -f "$tmp/new" "$tmp/sphinx"
+	cat "$tmp/trace/sphinx" "$tmp/kvm/sphinx" |
+		grep -F -A 1 -e hypervisor-tracing -e hypervisor-events -f "$tmp/new"
 }
 
-# Documents in trace/ that its index does not list.
+# Documents in trace/ and virt/kvm/ that the index does not list.
 unlisted() {
+	grep -qx '   vcpu-tracepoints' "$tree/Documentation/virt/kvm/index.rst" || echo vcpu-tracepoints
 	for document in "$guide" "$security" "$design" "$events"; do
 		document=${document##*/}
 		grep -qx "   ${document%.rst}" "$tree/Documentation/trace/index.rst" ||
@@ -56,7 +59,7 @@ undescribed() {
 	sed '/^ \*/d' "$tree/include/linux/ring_buffer_writer.h" |
 		grep -oE '\<(ring_buffer|rb)_[a-z_]+\(' | tr -d '(' | sort -u |
 		while read -r function; do
-			grep -q "id=\"c.$function\"" "$tmp/html/hypervisor-tracing-design.html" || echo "$function()"
+			grep -q "id=\"c.$function\"" "$tmp/trace/html/hypervisor-tracing-design.html" || echo "$function()"
 		done
 }
 
@@ -278,7 +281,8 @@ short() {
 	[ "$(wc -l <"$ROOT/README.md")" -le 150 ]
 }
 
-ok "Sphinx builds trace/" sphinx
+ok "Sphinx builds trace/" sphinx trace
+ok "Sphinx builds virt/kvm/" sphinx virt/kvm
 ok "it does not warn about our documents and their kernel-doc" nothing complaints
 ok "the index lists them" nothing unlisted
 ok "README.md has 150 lines at most" short
@@ -297,6 +301,8 @@ ok "paths in the guide lead somewhere" nothing astray "$guide"
 ok "and in the security document" nothing astray "$security"
 ok "and in the design" nothing astray "$design"
 ok "and in that of the events" nothing astray "$events"
+ok "and in that of KVM's tracepoints" nothing astray \
+	"$tree/Documentation/virt/kvm/vcpu-tracepoints.rst"
 ok "and in README.md" nothing astray "$ROOT/README.md"
 ok "the READMEs of the tests have the tests' own words" nothing not_of_the_tests
 ok "each test says what it is for" nothing pointless
