@@ -33,13 +33,13 @@ by_debian() {
 
 # All are vCPU 0's.
 wrong_vcpu() {
-	by_debian old.data --vcpu 0 && holds '$2 == "HVC64"' '$3 == 300' &&
-		by_debian old.data --vcpu 1 && ! grep HVC64 report
+	by_debian "$1" --vcpu 0 && holds '$2 == "HVC64"' '$3 == 300' &&
+		by_debian "$1" --vcpu 1 && ! grep HVC64 report
 }
 
 # The time is the guest's before the access, which is short.
 wrong_time() {
-	by_debian old.data && holds '$2 == "DABT_LOW"' '$3 == 20 && $7 < 5000'
+	by_debian "$1" && holds '$2 == "DABT_LOW"' '$3 == 20 && $7 < 5000'
 }
 
 mended() {
@@ -57,15 +57,12 @@ new_vcpus() {
 	mended new.data && report new.data --vcpu 1 && holds '$2 == "HVC64"' '$3 + $4 == 200'
 }
 
-reads_new() {
-	by_debian new.data && holds '$2 == "HVC64"' '$3 == 300'
-}
-
 ok "Debian's perf records" recorded old ./debian-perf
-ok "Debian's report calls each thread vCPU 0" wrong_vcpu
-ok "Debian's report has the guest's time as that of an access" wrong_time
+ok "Debian's report calls each thread vCPU 0" wrong_vcpu old.data
+ok "Debian's report has the guest's time as that of an access" wrong_time old.data
 ok "the same recording with the time of the accesses, the vCPU unknown" old_vcpus
 ok "perf of the tree records" recorded new
 ok "its report has both" new_vcpus
-ok "Debian's perf reads that recording, too" reads_new
+ok "of the same recording, Debian's report calls each thread vCPU 0" wrong_vcpu new.data
+ok "of the same recording, Debian's report has the guest's time" wrong_time new.data
 plan

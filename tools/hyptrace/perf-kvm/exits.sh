@@ -13,7 +13,7 @@ guest four 3 vcpus=4 hvc=100 sysreg=50 mmio=7
 guest two 4 vcpus=2 hvc=1000 sysreg=500
 number=0
 
-# both [OPTION]...: record a round of both.
+# both [OPTION]...: record a round of both, of all CPUs unless an option says of what.
 both() {
 	number=$((number + 1))
 	cat >go <<-'END2'
@@ -22,7 +22,7 @@ both() {
 		rounds "$@"
 	END2
 	rm -f data
-	record data -a "$@" sh ./go "$number" four two >recorded 2>&1 || { cat recorded; return 1; }
+	record data "${@:--a}" sh ./go "$number" four two >recorded 2>&1 || { cat recorded; return 1; }
 	last_round four two >expected
 }
 
@@ -32,6 +32,21 @@ counts() {
 
 none_unknown() {
 	! grep -i unknown report && ! grep -i lost report
+}
+
+# The header has the vCPUs that there were when the recording began.
+header() {
+	"$PERF" report --header-only -I -i data >header 2>&1
+	sed -n 's/^# VM \([^,]*\), VCPU \([0-9]*\): thread \([0-9]*\)$/\1 \2 \3/p' header | sort >found
+	sed 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) tid=\([0-9]*\) .*/\1 \2 \3/' expected | sort | diff - found
+}
+
+# Where there is no terminal, no option is needed for the text.
+no_terminal() {
+	report data --per-vcpu && cp report with && "$PERF" kvm stat report -i data --per-vcpu >without 2>&1 &&
+		diff with without && report data && cp report with &&
+		"$PERF" kvm stat report -i data >without 2>&1 </dev/null && diff with without &&
+		grep HVC64 without
 }
 
 traps() {
@@ -121,17 +136,34 @@ without_both() {
 
 # The events that are lost are reported; no vCPU has any of another.
 losses() {
-	both -m 1
+	both -a -m 1
 	report data --per-vcpu && grep 'Lost events: [1-9]' report && same vmexit atmost=1
 }
 
-# All displays together have what the guests did.
+# Of one process perf has the switches of its threads, but no kvm_vcpu_sched_out.
+one_process() {
+	both -p "$(cat four.pid)" && last_round four >expected && report data --per-vcpu && same vmexit &&
+		none_unknown && report data --per-vcpu --event=mmio && same mmio
+}
+
+# Not even what debugfs has
+one_process_alone() {
+	umount /sys/kernel/debug && both -p "$(cat two.pid)"
+	status=$?
+	mount -t debugfs debugfs /sys/kernel/debug
+	last_round two >expected
+	[ $status = 0 ] && report data --per-vcpu && same vmexit && none_unknown
+}
+
+# live "GUEST..." OPTION...: all displays together have what these guests did.
 live() {
 	number=$((number + 1))
+	shown=$1
+	shift
 	rm -f keys
 	mkfifo keys
 	# shellcheck disable=SC2094 # two files
-	"$PERF" kvm stat live -a -d 1 --per-vcpu <keys >displays 2>&1 &
+	"$PERF" kvm stat live "$@" -d 1 --per-vcpu <keys >displays 2>&1 &
 	live=$!
 	exec 5>keys
 	until_done grep -qs Analyze displays
@@ -139,7 +171,8 @@ live() {
 	until_done displayed
 	kill -TERM "$live"
 	wait "$live"
-	last_round four two |
+	# shellcheck disable=SC2086 # a list
+	last_round $shown |
 		sed -n 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) .* hvc=\([0-9]*\) .*/\1\/\2 \3/p' | sort >expected
 	awk -f "$DIR/perf-kvm/facts.awk" displays |
 		awk '$2 == "HVC64" { n[$1] += $3 } END { for (vcpu in n) print vcpu, n[vcpu] }' |
@@ -169,13 +202,18 @@ ok "exits of each vCPU" counts
 ok "no vCPU is unknown, nothing is lost" none_unknown
 cp data /out/data.arm64 2>/dev/null
 "$PERF" kvm stat report -i data --stdio --per-vcpu >/out/report.arm64 2>&1
+ok "the recording's header has the vCPUs" header
+ok "a report without a terminal" no_terminal
 ok "traps of each vCPU" traps
 ok "accesses of each vCPU to its device" accesses
 ok "the table of all vCPUs is the sum" sums
 ok "--vcpu, --vm and -p" one_vcpu
 ok "each sort key" sorted
 ok "bad options" bad_options
-ok "live" live
+ok "live" live "four two" -a
+ok "live, of one process" live two -p "$(cat two.pid)"
+ok "a recording of one process" one_process
+ok "a recording of one process, without debugfs" one_process_alone
 ok "without debugfs" without_debugfs
 ok "without the tracepoints of vCPUs" without_tracepoints
 ok "without both, vCPUs are unknown" without_both

@@ -1,9 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf's own shell test of perf kvm stat, as one result. Runs in a VM.
+# perf's own shell test of perf kvm stat, as `perf test` finds and runs it. Runs in a VM.
 # shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
-cd /tmp || exit
+cd "$DIR" || exit
 PATH=$DIR:$PATH
-ok "perf test kvm_stat" "$DIR/perf-kvm/kvm_stat.sh"
+
+perf_test() {
+	perf test -v "perf kvm stat" >/tmp/log 2>&1
+	cat /tmp/log
+	grep ': perf kvm stat *: Ok$' /tmp/log
+}
+
+ok "perf test 'perf kvm stat'" perf_test
 plan

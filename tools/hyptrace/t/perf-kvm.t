@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf kvm stat of the topic perf-kvm-stat: its counts are KVM's own and its times those of
 # the machine, in each mode of KVM; Debian's perf has the faults that the topic mends, and
-# works with it; no tracepoint that exists has changed; and what the new ones cost.
+# works with it; no tracepoint that exists has changed. t/bench.t has what the new ones cost.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -17,7 +17,7 @@ trap 'put_back; rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 # What runs in the VM: the tests named on the command line.
 cat >"$tmp/script" <<'END2'
 #!/bin/sh
-for test in $(cat /test/tests); do
+for test in $(cat /test/list); do
 	echo "# test $test"
 	"/test/perf-kvm/$test" </dev/null
 	echo "# status $?"
@@ -29,8 +29,9 @@ files() {
 	rm -rf "$tmp/files"
 	mkdir "$tmp/files"
 	cp -R "$kvm" "$BUILD/perf/perf" "$tmp/files"
-	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/perf-kvm"
-	echo "$@" >"$tmp/files/tests"
+	mkdir -p "$tmp/files/tests/shell"
+	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/tests/shell"
+	echo "$@" >"$tmp/files/list"
 }
 
 # vm NAME [VARIABLE=value]...: what the tests print are results of this one.
@@ -71,11 +72,62 @@ class_names() {
 	sed 's/ .*//; /^MAX$/d' "$tmp/kernel-classes" | LC_ALL=C sort | diff - "$tmp/named"
 }
 
+# perf's own test of which thread runs which vCPU needs no KVM. By its number: a name would have
+# to be that of each part, too.
+map_test() {
+	number=$("$BUILD/perf-host/perf" test list 2>&1 | sed -n 's/^ *\([0-9]*\): KVM: which .*/\1/p')
+	"$BUILD/perf-host/perf" test "$number" >"$tmp/map" 2>&1
+	cat "$tmp/map"
+	[ "$(grep -c '^ *[0-9]*\.[0-9]*: .*: Ok$' "$tmp/map")" = \
+		"$(grep -c '^	TEST_CASE' "$BUILD/tree/tools/perf/tests/kvm-vcpus.c")" ]
+}
+
 # What arm64's perf reported in the VM, this machine's reports, too.
 reported_here() {
-	"$TOOLS/perf" FOR=host && "$BUILD/perf-host/perf" kvm stat report -f --stdio --per-vcpu \
+	"$BUILD/perf-host/perf" kvm stat report -f --stdio --per-vcpu \
 		-i "$tmp/out/data.arm64" >"$tmp/here" 2>&1
 	grep HVC64 "$tmp/here" && diff "$tmp/here" "$tmp/out/report.arm64"
+}
+
+# The browser, in a terminal: it has each vCPU's exits together, and goes on until a key.
+browsed_here() {
+	mkfifo "$tmp/keys"
+	TERM=xterm timeout 60 script -qefc "$BUILD/perf-host/perf kvm stat report -f -i $tmp/out/data.arm64" \
+		"$tmp/screen" <"$tmp/keys" >/dev/null 2>&1 &
+	exec 5>"$tmp/keys"
+	until grep -qs HVC64 "$tmp/screen" || ! kill -0 $!; do sleep 0.1; done
+	(trap '' PIPE && printf q >&5) 2>/dev/null || :
+	exec 5>&-
+	wait $! && tr -d '\r' <"$tmp/screen" | tr '\033' '\n' | grep -E '(^|m) *HVC64 +4000 '
+}
+
+# The part of each architecture, by the command that has compiled this machine's, whose headers
+# come first
+arches_compile() {
+	here=$(find "$BUILD/perf-host-build/arch" -name .kvm-stat.o.cmd)
+	command=$(sed -n 's/^cmd_[^=]* := //p' "$here" |
+		sed 's/ -Wp,-M[^ ]*//g; s/ -D"BUILD_STR[^"]*"[^ ]*//; s/ -c -o .*//')
+	seen=0
+	for file in "$BUILD"/tree/tools/perf/arch/*/util/kvm-stat.c; do
+		arch=${file#"$BUILD/tree/tools/perf/arch/"}
+		arch=${arch%%/*}
+		seen=$((seen + 1))
+		# shellcheck disable=SC2086 # a list
+		(cd "$BUILD/tree/tools/perf" && $command "-I$BUILD/tree/tools/arch/$arch/include/uapi" \
+			-fsyntax-only "arch/$arch/util/kvm-stat.c") || return
+	done
+	echo "$seen architectures" && [ "$seen" -ge 6 ]
+}
+
+# What `make run TOOL=perf-kvm` shows has the commands and the rows of the document.
+rows() {
+	sed 's/^ *//' "$1" | grep -oE '^# .*|^(HVC64|SYS64|0x[0-9a-f]+:[RW]) +[0-9]+'
+}
+
+documented() {
+	"$TOOLS/clients/perf-kvm-demo" "$tmp/demo" && rows "$tmp/demo/session.txt" >"$tmp/shown" &&
+		rows "$BUILD/tree/Documentation/virt/kvm/vcpu-tracepoints.rst" | diff - "$tmp/shown" &&
+		[ "$(grep -c HVC64 "$tmp/shown")" = 3 ]
 }
 
 # Debian's perf with its libraries, for the VM that has none
@@ -128,17 +180,6 @@ without_topic() {
 	return $status
 }
 
-new_only() {
-	cat <<-'END2' | sed 's,^,kvm/,'
-		kvm_trap_enter
-		kvm_trap_exit
-		kvm_vcpu_load
-		kvm_vcpu_put
-		kvm_vcpu_sched_in
-		kvm_vcpu_sched_out
-	END2
-}
-
 # Text and fields of each event but the number, which depends on how many there are
 formats() {
 	(cd "$1" && find . -type f | sed 's,^\./,,' | LC_ALL=C sort)
@@ -154,19 +195,23 @@ formats_same() {
 	done <"$tmp/without.list"
 }
 
-# Each new tracepoint is a NOP while it is off.
+# Each new tracepoint is a NOP while it is off, and nothing else is computed for it.
 nops() {
 	# shellcheck disable=SC2046 # a list
-	python3 "$kvm/nops.py" "$BUILD/kernel-default/vmlinux" $(sed 's,.*/,,' "$tmp/new") \
+	python3 "$kvm/nops.py" "$BUILD/kernel-default/vmlinux" $(cat "$kvm/tracepoints") \
 		>"$tmp/sites" && cat "$tmp/sites" &&
-		awk '$2 < 1 || $2 != $3 { bad = 1 } END { exit bad || NR != 6 }' "$tmp/sites"
+		awk '$2 < 1 || $2 != $3 || $4 != 0 { bad = 1 } END { exit bad || NR != 6 }' "$tmp/sites"
 }
 
 ok "perf is built" "$TOOLS/perf"
+ok "perf of this machine is built" "$TOOLS/perf" FOR=host
+ok "which thread runs which vCPU" map_test
 ok "it needs no library" runs_anywhere
 ok "each exception class has a name" class_names
-new_only >"$tmp/new"
+sed 's,^,kvm/,' "$kvm/tracepoints" >"$tmp/new"
 ok "each new tracepoint is a NOP while off" nops
+
+ok "make run TOOL=perf-kvm shows what the document does" documented
 
 files shell.sh exits.sh changes.sh formats.sh
 vm "protected" MODE=protected CPU=max
@@ -175,12 +220,15 @@ if [ "$(uname -m)" = aarch64 ]; then
 	skip "a recording of arm64 is reported on x86" "this is arm64"
 else
 	ok "a recording of arm64 is reported on $(uname -m)" reported_here
+	ok "and in the browser" browsed_here
+	ok "the part of each architecture compiles" arches_compile
 fi
 files shell.sh exits.sh changes.sh
 vm "nvhe" MODE=nvhe CPU=cortex-a72
 vm "vhe" MODE=vhe CPU=max
-files times.sh cost.sh
+files times.sh
 vm "times, protected" MODE=protected CPU=max SMP=1 QEMU_ARGS="$COUNTED"
+vm "times, nvhe" MODE=nvhe CPU=cortex-a72 SMP=1 QEMU_ARGS="$COUNTED"
 vm "times, vhe" MODE=vhe CPU=max SMP=1 QEMU_ARGS="$COUNTED"
 
 files debian.sh
