@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Compile what is ours, and what the patches change, with options of ours turned off: no
-# warning, and nothing is left undefined at EL2 that is not so with all of them.
+# Compile what is ours, and what the patches change, with options of ours turned off, and with
+# those that distributions turn on: no warning, and nothing is left undefined at EL2 that is not
+# so with all of ours alone.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -42,6 +43,7 @@ for option in KVM_HYP_TRACING_DUMP KVM_HYP_TRACING_SELFTEST PID_IN_CONTEXTIDR; d
 	[ "$option" != KVM_HYP_TRACING_SELFTEST ] || off="$off KVM_HYP_TRACING_KUNIT_TEST=n"
 	ok "$option=n" with "$off"
 done
+ok "FORTIFY_SOURCE=y" with "FORTIFY_SOURCE=y INIT_STACK_ALL_ZERO=y UBSAN=y LIST_HARDENED=y"
 ok "KVM_HYP_TRACING=n" with "KVM_HYP_TRACING=n KVM_HYP_TRACING_DUMP=n
 	KVM_HYP_TRACING_SELFTEST=n KVM_HYP_TRACING_KUNIT_TEST=n"
 plan

@@ -173,7 +173,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 									\
 		fields							\
 		/* The header is set later. No byte may be left over from EL2's stack. */ \
-		memset(&__entry->header + 1, 0, sizeof(__whole) - sizeof(__entry->header)); \
+		memset_after(&__whole, 0, record.header);			\
 		assign							\
 		hyp_event_write_record(HYP_EVENT_##ename, &__entry->header, __size); \
 	}
