@@ -30,6 +30,7 @@ configure() {
 	rm -rf "$out"
 	mkdir -p "$out"
 	printf 'CONFIG_%s\n' 64BIT=y SMP=y MODULES=y FTRACE=y FUNCTION_TRACER=y PRINTK=y BUG=y \
+		PERF_EVENTS=y KPROBES=y KPROBE_EVENTS=y FTRACE_SYSCALLS=y BPF_SYSCALL=y HIST_TRIGGERS=y \
 		KUNIT=y TRACE_REMOTE_KUNIT_TEST=y "TRACE_REMOTE_TEST=$1" >"$tmp/config"
 	kbuild "KCONFIG_ALLCONFIG=$tmp/config" allnoconfig &&
 		grep -x "CONFIG_TRACE_REMOTE_TEST=$1" "$out/.config" &&
