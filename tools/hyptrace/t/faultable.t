@@ -42,7 +42,7 @@ model() {
 	}
 	case $1 in
 	rt) [ "$(cat /sys/kernel/realtime)" = 1 ] && ok "the kernel is PREEMPT_RT" ;;
-	*) grep -F "($1)" /sys/kernel/debug/sched/preempt && ok "the kernel is preempted so" ;;
+	*) dmesg | grep "Dynamic Preempt: $1\$" && ok "the kernel is preempted so" ;;
 	esac
 }
 [ -z "$(cat model)" ] || run model "$(cat model)"
