@@ -96,12 +96,12 @@ our_options() {
 		xargs sed -n 's/^+*config //p' patches/*/*.patch | xargs)
 }
 
-# The kernel's .c files that are ours or that the patches change.
+# The kernel's .c files that are ours or that the patches change, for arm64.
 c_files() {
 	{
 		new_files
 		touched
-	} | grep '\.c$' | grep -v '^tools/' | LC_ALL=C sort -u
+	} | awk '/\.c$/ && !/^tools\// && (!/^arch\// || /^arch\/arm64\//)' | LC_ALL=C sort -u
 }
 
 # What kbuild makes of them, in a tree: objects TREE. A file that another one includes
