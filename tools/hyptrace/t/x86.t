@@ -26,15 +26,18 @@ kbuild() {
 	}
 }
 
+# The test remote as a module, and nothing else that wants a ring; or all built in
 configure() {
+	kunit=y
+	[ "$1" = y ] || kunit=n
 	rm -rf "$out"
 	mkdir -p "$out"
 	printf 'CONFIG_%s\n' 64BIT=y SMP=y MODULES=y FTRACE=y FUNCTION_TRACER=y PRINTK=y BUG=y \
 		PERF_EVENTS=y KPROBES=y KPROBE_EVENTS=y FTRACE_SYSCALLS=y BPF_SYSCALL=y HIST_TRIGGERS=y \
-		KUNIT=y TRACE_REMOTE_KUNIT_TEST=y "TRACE_REMOTE_TEST=$1" >"$tmp/config"
+		KUNIT=y "TRACE_REMOTE_KUNIT_TEST=$kunit" "TRACE_REMOTE_TEST=$1" >"$tmp/config"
 	kbuild "KCONFIG_ALLCONFIG=$tmp/config" allnoconfig &&
 		grep -x "CONFIG_TRACE_REMOTE_TEST=$1" "$out/.config" &&
-		grep -x CONFIG_TRACE_REMOTE_KUNIT_TEST=y "$out/.config"
+		{ [ "$1" = m ] || grep -x CONFIG_TRACE_REMOTE_KUNIT_TEST=y "$out/.config"; }
 }
 
 builds() {
@@ -43,6 +46,14 @@ builds() {
 
 silent() {
 	! our_warnings "$out.log"
+}
+
+# Where there is none, modpost stops.
+licensed() {
+	find "$out/kernel/trace" -name '*.mod' | sed 's/mod$/o/' >"$tmp/modules"
+	xargs grep -L license= <"$tmp/modules" >"$tmp/unlicensed" || :
+	cat "$tmp/unlicensed"
+	says remote/tests/trace_remote_test.o "$tmp/modules" && [ ! -s "$tmp/unlicensed" ]
 }
 
 # Of kernel/trace and fs/tracefs, what nothing was compiled of
@@ -57,6 +68,7 @@ for kind in m y; do
 	ok "a configuration with TRACE_REMOTE_TEST=$kind" configure "$kind"
 	ok "TRACE_REMOTE_TEST=$kind builds" builds
 	ok "TRACE_REMOTE_TEST=$kind: no warning" silent
+	[ "$kind" = y ] || ok "TRACE_REMOTE_TEST=$kind: each module has a license" licensed
 done
 ok "each file in kernel/trace and fs/tracefs is compiled" all_compiled
 rm -rf "$out"
