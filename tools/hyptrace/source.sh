@@ -52,7 +52,7 @@ touched() {
 # All new files: git's, but not what it ignores; without git, all that are there.
 all_new_files() (
 	cd "$ROOT" || exit
-	set -- arch include kernel tools Documentation
+	set -- arch include kernel tools virt Documentation
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		git ls-files -co --exclude-standard -- "$@"
 	else

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The frames of an AArch64 guest's stack, for virt/kvm/guest_frame.c
+ *
+ * A frame record is that of the AAPCS64: where x29 points to, the caller's x29 and the
+ * address to return to.
+ */
+#include <linux/kvm_host.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+
+#include <asm/kvm_emulate.h>
+#include <asm/kvm_mmu.h>
+
+#include "guest_walk.h"
+
+bool guest_walk_read(const struct guest_walk *walk, u64 ipa, u64 *word)
+{
+	return kvm_vcpu_read_word(walk->vcpu, ipa, word, sizeof(*word));
+}
+
+/*
+ * Without VHE the registers were saved at the exit. With VHE those of EL1 are on this CPU,
+ * which vcpu_read_sys_reg() knows.
+ */
+static void read_registers(struct kvm_vcpu *vcpu, struct guest_walk *walk)
+{
+	struct kvm *kvm = vcpu->kvm;
+
+	*walk = (struct guest_walk) {
+		.vcpu		= vcpu,
+		.sctlr		= vcpu_read_sys_reg(vcpu, SCTLR_EL1),
+		.tcr		= vcpu_read_sys_reg(vcpu, TCR_EL1),
+		.ttbr		= { vcpu_read_sys_reg(vcpu, TTBR0_EL1),
+				    vcpu_read_sys_reg(vcpu, TTBR1_EL1) },
+		.pa_bits	= kvm_phys_shift(&kvm->arch.mmu),
+		.el0		= !vcpu_mode_priv(vcpu),
+		.small_ttst	= kvm_has_feat_enum(kvm, ID_AA64MMFR2_EL1, ST, 48_47),
+		.lpa2_4k	= kvm_has_feat(kvm, ID_AA64MMFR0_EL1, TGRAN4, 52_BIT),
+		.lpa2_16k	= kvm_has_feat(kvm, ID_AA64MMFR0_EL1, TGRAN16, 52_BIT),
+		.lva		= kvm_has_feat(kvm, ID_AA64MMFR2_EL1, VARange, 52),
+		.e0pd		= kvm_has_feat(kvm, ID_AA64MMFR2_EL1, E0PD, IMP),
+	};
+}
+
+/*
+ * Tags of the VMM's memory are the guest's, and not the VMM's to match. With asynchronous
+ * checks a read of the wrong tag would end the VMM.
+ */
+static bool checks_tags(const struct task_struct *task)
+{
+#ifdef CONFIG_ARM64_MTE
+	return system_supports_mte() && task->thread.sctlr_user & SCTLR_EL1_TCF0_MASK;
+#else
+	return false;
+#endif
+}
+
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame)
+{
+	if (vcpu_is_protected(vcpu) || vcpu_has_nv(vcpu) || vcpu_mode_is_32bit(vcpu) ||
+	    checks_tags(current))
+		return false;
+
+	frame->ip = *vcpu_pc(vcpu);
+	frame->fp = vcpu_get_reg(vcpu, 29);
+	frame->word = sizeof(u64);
+	return true;
+}
+
+bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
+{
+	struct guest_walk walk;
+
+	read_registers(vcpu, &walk);
+	return guest_walk_translate(&walk, gva, gpa);
+}
+
+void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
+			      const u64 record[2])
+{
+	u64 tcr = vcpu_read_sys_reg(vcpu, TCR_EL1);
+
+	frame->fp = vcpu_data_guest_to_host(vcpu, record[0], sizeof(u64));
+	frame->ip = guest_walk_strip_pac(tcr, vcpu_data_guest_to_host(vcpu, record[1],
+								      sizeof(u64)));
+}

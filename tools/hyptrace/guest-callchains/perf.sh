@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# perf kvm records a guest whose calls are known; its reports and scripts name each caller,
+# and the host's samples are the host's. Runs in a VM.
+#
+# usage: perf.sh EVENT
+# shellcheck disable=SC2016 # programs of awk
+DIR=/test
+PERF=$DIR/perf
+event=$1
+tests=0
+mkdir -p "/tmp/${0##*/}"
+cd "/tmp/${0##*/}" || exit
+
+# ok NAME COMMAND...
+ok() {
+	name=$1
+	shift
+	tests=$((tests + 1))
+	if "$@" >said 2>&1; then
+		echo "ok $tests - $name"
+	else
+		echo "not ok $tests - $name"
+		tail -n 40 said | sed 's/^/# /'
+	fi
+}
+
+# until_done COMMAND...: within a minute or so.
+until_done() {
+	tries=0
+	until "$@"; do
+		[ $((tries += 1)) -lt 1200 ] || return 1
+		sleep 0.05
+	done
+}
+
+has_exited() {
+	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
+}
+
+start_guest() {
+	mkfifo fifo
+	"$DIR/kvm-guest-callchains/spin" kallsyms <fifo >guest.out 2>&1 &
+	guest=$!
+	exec 3>fifo
+	until_done grep -qs _etext kallsyms
+}
+
+end_guest() {
+	exec 3>&-
+	until_done has_exited "$guest"
+}
+
+kvm() {
+	"$PERF" kvm --guestkallsyms=kallsyms "$@"
+}
+
+recorded() {
+	kvm --guest record -e "$event" -c 500000 -g -p "$guest" -o data -- sleep 3 &&
+		"$PERF" script -i data --guest-code -F ip,sym 2>err >by-file &&
+		"$PERF" script -i data --guestkallsyms=kallsyms -F ip,sym 2>err >by-kallsyms &&
+		[ -s by-kallsyms ]
+}
+
+# The chains of a script, each as a line of functions from the innermost on, counted
+chains() {
+	awk '
+		NF { line = line (line ? " " : "") $2; next }
+		line { n[line]++; line = "" }
+		END { if (line) n[line]++; for (line in n) print n[line], line }' "$1" | sort -rn
+}
+
+# share FILE FIRST CHAIN: of the chains that begin with that function, 95 % are this.
+share() {
+	chains "$1" >"$1.chains"
+	cat "$1.chains"
+	awk -v first="$2" -v chain="$3" '
+		$2 == first { all += $1; count = $1; $1 = ""; if ($0 == " " chain) good += count }
+		END { print all + 0, good + 0; exit all < 20 || good < all * 0.95 }' "$1.chains"
+}
+
+kernel_chain() {
+	share by-kallsyms k_leaf "k_leaf k_middle k_outer k_entry"
+}
+
+user_chain() {
+	share by-file u_leaf "u_leaf u_deep u_deep u_outer u_start"
+}
+
+# The lines of the callers have no columns.
+reported() {
+	kvm --guest report -i data --stdio --no-children -G >reported 2>err
+	cat reported
+	for function in k_entry k_outer k_middle k_leaf; do
+		grep -qE "^[ |-]+$function( |$)" reported || return
+	done
+}
+
+folded() {
+	kvm --guest report -i data --stdio --no-children -g folded,0,caller >folded 2>err &&
+		cat folded && grep -q 'k_entry;k_outer;k_middle;k_leaf' folded
+}
+
+# Each chain has its callers there.
+json() {
+	"$PERF" data convert -i data --to-json=data.json --force || return
+	samples=$(grep -c '"timestamp"' data.json)
+	addresses=$(grep -c '"ip"' data.json)
+	echo "$samples samples, $addresses addresses"
+	head -n 60 data.json
+	[ "$samples" -gt 20 ] && [ "$addresses" -gt $((3 * samples)) ]
+}
+
+# perf_event_paranoid decides for guests as for the host's kernel.
+host_only() {
+	"$PERF" record -e "$event" -c 500000 -g -p "$guest" -o host.data -- sleep 1 &&
+		"$PERF" script -i host.data -F ip,sym 2>err >host && cat host && ! grep -E '[ku]_leaf' host
+}
+
+ok "the guest starts" start_guest
+ok "perf kvm records it" recorded
+ok "the chain of EL1, by the guest's kallsyms" kernel_chain
+ok "the chain of EL0, by the VMM's file" user_chain
+ok "perf report" reported
+ok "perf report, folded" folded
+ok "perf data convert" json
+ok "perf record without --guest has no samples of it" host_only
+ok "the guest ends" end_guest
+echo "1..$tests"

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sampler.h"
+
+#define RING_SIZE	(256 * 1024UL)
+
+bool use_pmu;
+
+/* The host is excluded unless the caller changes that. */
+void init_event(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr) {
+		.type		= use_pmu ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.size		= sizeof(*attr),
+		.config		= use_pmu ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period	= 200000,
+		.sample_type	= PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.exclude_host	= 1,
+		.wakeup_events	= 1,
+	};
+}
+
+/* Fails with errno if the kernel does not take the event. */
+bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid)
+{
+	*sampler = (struct sampler) {};
+	sampler->fd = syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (sampler->fd < 0)
+		return false;
+	sampler->ring = mmap(NULL, getpagesize() + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     sampler->fd, 0);
+	if (sampler->ring == MAP_FAILED)
+		err(1, "mmap of the event");
+	return true;
+}
+
+void close_sampler(struct sampler *sampler)
+{
+	munmap(sampler->ring, getpagesize() + RING_SIZE);
+	close(sampler->fd);
+}
+
+static void copy(const struct sampler *sampler, uint64_t tail, void *to, size_t size)
+{
+	const char *data = sampler->ring + getpagesize();
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		((char *)to)[i] = data[(tail + i) % RING_SIZE];
+}
+
+static void parse(const struct sampler *sampler, uint64_t tail,
+		  const struct perf_event_header *header, struct sample *sample)
+{
+	size_t fixed = sizeof(*header) + 2 * sizeof(uint64_t);
+
+	sample->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	copy(sampler, tail + sizeof(*header), &sample->ip, sizeof(sample->ip));
+	copy(sampler, tail + sizeof(*header) + 8, &sample->nr, sizeof(sample->nr));
+	if (sample->nr > MAX_CHAIN || fixed + sample->nr * 8 != header->size)
+		errx(1, "a sample of %u bytes has %lu entries", header->size,
+		     (unsigned long)sample->nr);
+	copy(sampler, tail + fixed, sample->chain, sample->nr * 8);
+}
+
+/* The next sample that is there already, if any */
+bool next_sample(struct sampler *sampler, struct sample *sample)
+{
+	struct perf_event_mmap_page *page = (void *)sampler->ring;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail, lost[2];
+	struct perf_event_header header;
+	bool found = false;
+
+	while (!found && tail != head) {
+		copy(sampler, tail, &header, sizeof(header));
+		found = header.type == PERF_RECORD_SAMPLE;
+		if (found)
+			parse(sampler, tail, &header, sample);
+		if (header.type == PERF_RECORD_LOST) {
+			copy(sampler, tail + sizeof(header), lost, sizeof(lost));
+			sampler->lost += lost[1];
+		}
+		tail += header.size;
+	}
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+	sampler->samples += found;
+	return found;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples of a thread, as perf_event_open() gives them
+ */
+#ifndef __GUEST_CALLCHAINS_SAMPLER_H
+#define __GUEST_CALLCHAINS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/perf_event.h>
+
+#define MAX_CHAIN	160
+
+struct sample {
+	unsigned int	cpumode;
+	uint64_t	ip, nr, chain[MAX_CHAIN];
+};
+
+struct sampler {
+	int		fd;
+	char		*ring;
+	uint64_t	lost, samples;
+};
+
+extern bool use_pmu;
+
+void init_event(struct perf_event_attr *attr);
+bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid);
+bool next_sample(struct sampler *sampler, struct sample *sample);
+void close_sampler(struct sampler *sampler);
+
+#endif
