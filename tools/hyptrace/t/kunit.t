@@ -10,7 +10,8 @@
 cat >"$tmp/script" <<'END'
 #!/bin/sh
 cd /sys/kernel/debug/kunit
-cat trace_remote_ring/results trace_remote_setup/results trace_remote_api/results trace_remote_api_state/results \
+cat trace_remote_ring/results trace_remote_merge/results trace_remote_setup/results \
+	trace_remote_api/results trace_remote_api_state/results \
 	hyp_trace_setup/results hyp_trace_events/results hyp_trace_buffer/results \
 	hyp_trace_retry/results
 END
