@@ -45,7 +45,7 @@ kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|pree
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
 	@$(T)/perf
 
-deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64]
+deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]
 	@$(T)/deb
 
 rootfs: ## make the guest's user space from Debian's arm64 packages
