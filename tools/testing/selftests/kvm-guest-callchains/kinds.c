@@ -169,11 +169,14 @@ static void test_shares(void)
 	bool agree = false;
 	int i;
 
-	for (i = 0; i < TRIES && !agree; i++)
+	for (i = 0; i < (use_pmu ? 1 : TRIES) && !agree; i++)
 		agree = shares_agree(&kinds);
 	ksft_test_result(kinds.guest > 100 && kinds.host > 100 && !kinds.wrong,
 			 "addresses are those of the guest, or of the host\n");
-	ksft_test_result(agree, "samples and ticks agree\n");
+	if (use_pmu)
+		ksft_test_result_skip("samples and ticks agree: cycles are no time\n");
+	else
+		ksft_test_result(agree, "samples and ticks agree\n");
 	/* One instruction of thousands */
 	ksft_test_result(kinds.at_trap * 10 < kinds.guest,
 			 "the host's handler is not the guest's trap\n");

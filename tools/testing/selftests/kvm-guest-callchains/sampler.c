@@ -71,6 +71,15 @@ static void parse(const struct sampler *sampler, uint64_t tail,
 	copy(sampler, tail + fixed, sample->chain, sample->nr * 8);
 }
 
+/*
+ * An overflow that comes as the guest leaves interrupts the host, and its sample says so. The
+ * clock has no such delay.
+ */
+bool is_late(const struct sample *sample)
+{
+	return use_pmu && sample->cpumode == PERF_RECORD_MISC_KERNEL;
+}
+
 /* The next sample that is there already, if any */
 bool next_sample(struct sampler *sampler, struct sample *sample)
 {

@@ -28,6 +28,7 @@ extern bool use_pmu;
 
 void init_event(struct perf_event_attr *attr);
 bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid);
+bool is_late(const struct sample *sample);
 bool next_sample(struct sampler *sampler, struct sample *sample);
 void close_sampler(struct sampler *sampler);
 
