@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guests whose frame records and tables are made to mislead who reads them: each chain is what
+ * Guests that write misleading frame records and tables: each chain is what
  * the rules of Documentation/virt/kvm/guest-callchains.rst make of the guest's memory, and has
  * nothing that is not the guest's.
  *
