@@ -128,5 +128,5 @@ for fuzzer in $FUZZERS; do
 done
 ok "a protected guest's registers are in no event" private
 ok "CPUs that park race with others that change their rings" races
-grep '^# ' "$tmp/race"
+sed -n '/^# /p' "$tmp/race"
 plan

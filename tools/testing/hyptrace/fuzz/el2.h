@@ -30,6 +30,7 @@
 #define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
 #define ALIGN(x, a)			(((x) + (a) - 1) / (a) * (a))
 #define ARRAY_SIZE(array)		(sizeof(array) / sizeof((array)[0]))
+#define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
 #define U16_MAX				0xffffU
 #define U32_MAX				0xffffffffU
 #define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
@@ -43,6 +44,11 @@
 
 #define COUNT_ARGS_X(a, b, c, d, e, f, g, n, ...) n
 #define COUNT_ARGS(args...)		COUNT_ARGS_X(0, ##args, 6, 5, 4, 3, 2, 1, 0)
+
+/* Sets all bytes of *obj behind a member. */
+#define memset_after(obj, value, member)						\
+	memset((char *)(obj) + offsetofend(typeof(*(obj)), member), value,		\
+	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), member))
 
 #define __uninitialized			__attribute__((uninitialized))
 
