@@ -6,6 +6,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
 
 long=$(printf '0123456789%.0s' $(seq 14))
 
@@ -39,10 +41,6 @@ cat >"$tmp/call" <<END
 END
 trap 'rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 
-run() {
-	"$TOOLS/vm" CONFIG=event SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" TIMEOUT=120 >"$tmp/ktap"
-}
-
 ok "a kernel with one more event" "$TOOLS/event-kernel" "$tmp/entry" "$tmp/call"
 if ! "$TOOLS/clients/trace-cmd-files" bookworm "$tmp/files" 2>"$tmp/err"; then
 	"$TOOLS/selftest"
@@ -50,16 +48,9 @@ if ! "$TOOLS/clients/trace-cmd-files" bookworm "$tmp/files" 2>"$tmp/err"; then
 	cp -R "$BUILD/selftest/." "$tmp/files"
 fi
 cp "$TOOLS/clients/added.sh" "$tmp/files/hyp-trace"
-cat >"$tmp/script" <<'END'
-#!/bin/sh
+vm_script <<'END'
 [ ! -d usr ] || cp -R usr /
-echo "# test added.sh"
-hyp-trace/added.sh </dev/null
-echo "# status $?"
+run hyp-trace/added.sh
 END
-ok "the VM ends well" run
-awk -v form=event -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" ||
-	failures=1
-cat "$tmp/tap"
-tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
+vm event CONFIG=event SMP=2 TIMEOUT=120
 plan

@@ -6,37 +6,20 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/program.sh
+. "$TOOLS/t/program.sh"
 
 SUITE=faultable-tracepoints
 CLIENTS=$TOOLS/clients
 files=$tmp/files
 EVENT=sys_enter_openat
 
-# A program with the libraries that it needs; the VM has none.
-# program PATH: of the root $root
-program() {
-	mkdir -p "$files/lib"
-	cp "$root/$1" "$files"
-	todo=$files/${1##*/}
-	while [ -n "$todo" ]; do
-		# shellcheck disable=SC2086 # a list
-		names=$(readelf -d $todo | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
-		todo=
-		for name in $names; do
-			[ ! -e "$files/lib/$name" ] || continue
-			library=$(find "$root/usr/lib" -name "$name" | head -n 1)
-			cp -L "$library" "$files/lib/$name" || return
-			todo="$todo $files/lib/$name"
-		done
-	done
-}
-
 trace_cmd() {
-	root=$("$TOOLS/suite" trixie trace-cmd trace-cmd) && program usr/bin/trace-cmd
+	root=$("$TOOLS/suite" trixie trace-cmd trace-cmd) && program "$root" usr/bin/trace-cmd "$files"
 }
 
 perf() {
-	root=$("$TOOLS/suite" trixie linux-perf linux-perf) && program usr/bin/perf
+	root=$("$TOOLS/suite" trixie linux-perf linux-perf) && program "$root" usr/bin/perf "$files"
 }
 
 perfetto() {

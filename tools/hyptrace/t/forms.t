@@ -10,12 +10,13 @@
 # KSELFTESTS=".."	these of its tests
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
 
 : "${CONFIG:=default}" "${FORM:=}" "${ALL:=}" "${KSELFTESTS:=}"
 export CONFIG TIMEOUT="${TIMEOUT:-1380}"
-tmp=$(mktemp -d "$BUILD/test-XXXXXX")
-trap 'rm -rf "$tmp"' EXIT
-count=0 failed=0
 
 # A form is KVM's mode, the CPU, the number of CPUs. Two on a line run at the same time:
 # they have one CPU each, or little to do.
@@ -56,20 +57,11 @@ forms() {
 # meanwhile on another CPU, and with the first and last guest the scheduler's is:
 # seen without tracing too, as a vCPU that comes back without kvm_sched_in(), and
 # a warning of mark_page_dirty_in_slot().
-cat >"$tmp/script" <<'END'
-#!/bin/sh
+vm_script <<'END'
 . ./form
 [ ! -e /dev/kvm ] || hyp-trace/guest --hold
-uptime() {
-	cut -d . -f 1 /proc/uptime
-}
 for test in $tests; do
-	echo "# test $test"
-	begin=$(uptime)
-	"hyp-trace/$test" </dev/null
-	status=$?
-	echo "# $test took $(($(uptime) - begin)) s"
-	echo "# status $status"
+	run "hyp-trace/$test"
 done
 END
 
@@ -98,35 +90,19 @@ tests_for() {
 	esac
 }
 
-# boot MODE CPU SMP: the KTAP, what else is said and the status go to a directory.
-boot() {
-	dir=$tmp/$1-$2-$3
-	mkdir "$dir"
-	cp -R "$BUILD/selftest" "$dir/files"
+# boot_form MODE CPU SMP: what it leaves goes to a directory.
+boot_form() {
+	files=$tmp/$1-$2-$3.files
+	cp -R "$BUILD/selftest" "$files"
 	# The soak in earnest is t/soak.t.
 	echo "export KVM_MODE=$1 tests='${KSELFTESTS:-$(tests_for "$1" "$3")}' HYP_TRACE_SOAK=3" \
-		"HYP_TRACE_SOAK_SWITCHED=/test/switched" \
-		>"$dir/files/form"
-	"$TOOLS/vm" "MODE=$1" "CPU=$2" "SMP=$3" SCRIPT="$tmp/script" FILES="$dir/files" \
-		>"$dir/ktap" 2>"$dir/err" </dev/null && echo 0 >"$dir/status" || echo $? >"$dir/status"
+		"HYP_TRACE_SOAK_SWITCHED=/test/switched" >"$files/form"
+	boot "$tmp/$1-$2-$3" "MODE=$1" "CPU=$2" "SMP=$3" FILES="$files"
 }
 
-# report MODE CPU SMP: what boot left.
-report() {
-	dir=$tmp/$1-$2-$3
-	name="$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)"
-	awk -v form="$name" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$dir/ktap" \
-		>"$dir/tap" || failed=1
-	cat "$dir/tap"
-	count=$((count + 1 + $(grep -cE '^(not )?ok ' "$dir/tap")))
-	if [ "$(cat "$dir/status")" = 0 ]; then
-		echo "ok $count - $name: the VM ends well"
-	else
-		echo "not ok $count - $name: the VM ends with status $(cat "$dir/status")"
-		failed=1
-	fi
-	# Behind the line that it is the reason of.
-	sed 's/^/# /' "$dir/err"
+# report_form MODE CPU SMP
+report_form() {
+	report "$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)" "$tmp/$1-$2-$3"
 }
 
 "$TOOLS/selftest"
@@ -135,11 +111,10 @@ forms | if [ -n "$FORM" ]; then grep -wF "$FORM"; else cat; fi >"$tmp/forms" || 
 	exit 1
 }
 while read -r mode cpu smp mode2 cpu2 smp2; do
-	[ -z "$mode2" ] || boot "$mode2" "$cpu2" "$smp2" &
-	boot "$mode" "$cpu" "$smp"
+	[ -z "$mode2" ] || boot_form "$mode2" "$cpu2" "$smp2" &
+	boot_form "$mode" "$cpu" "$smp"
 	wait
-	report "$mode" "$cpu" "$smp"
-	[ -z "$mode2" ] || report "$mode2" "$cpu2" "$smp2"
+	report_form "$mode" "$cpu" "$smp"
+	[ -z "$mode2" ] || report_form "$mode2" "$cpu2" "$smp2"
 done <"$tmp/forms"
-echo "1..$count"
-exit "$failed"
+plan

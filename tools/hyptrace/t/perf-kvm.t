@@ -7,6 +7,10 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
+# shellcheck source=tools/hyptrace/t/program.sh
+. "$TOOLS/t/program.sh"
 # shellcheck source=tools/hyptrace/source.sh
 . "$TOOLS/source.sh"
 
@@ -14,13 +18,9 @@ COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
 kvm=$TOOLS/perf-kvm
 trap 'put_back; rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 
-# What runs in the VM: the tests named on the command line.
-cat >"$tmp/script" <<'END2'
-#!/bin/sh
+vm_script <<'END2'
 for test in $(cat /test/list); do
-	echo "# test $test"
-	"/test/perf-kvm/$test" </dev/null
-	echo "# status $?"
+	run "/test/perf-kvm/$test"
 done
 END2
 
@@ -34,22 +34,9 @@ files() {
 	echo "$@" >"$tmp/files/list"
 }
 
-# vm NAME [VARIABLE=value]...: what the tests print are results of this one.
-vm() {
-	form=$1
-	shift
-	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$tmp/files" OUT="$tmp/out" TIMEOUT=600 \
-		>"$tmp/ktap" 2>"$tmp/vm.err" && rc=0 || rc=$?
-	awk -v form="$form" -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" ||
-		failures=1
-	cat "$tmp/tap"
-	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
-	ok "$form: the VM ends well" ended
-}
-
-ended() {
-	cat "$tmp/vm.err"
-	[ "$rc" = 0 ]
+# vm_out FORM [VARIABLE=value]...: what it leaves is in $tmp/out.
+vm_out() {
+	vm "$@" OUT="$tmp/out" TIMEOUT=600
 }
 
 # Nothing but the kernel is needed, so that any arm64 system will do.
@@ -133,20 +120,7 @@ documented() {
 # Debian's perf with its libraries, for the VM that has none
 debian_perf() {
 	root=$("$TOOLS/suite" trixie linux-perf linux-perf 2>"$tmp/err") || return
-	mkdir -p "$tmp/files/debian/lib"
-	cp "$root/usr/bin/perf" "$tmp/files/debian"
-	todo=$tmp/files/debian/perf
-	while [ -n "$todo" ]; do
-		# shellcheck disable=SC2086 # a list
-		names=$(readelf -d $todo | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
-		todo=
-		for name in $names; do
-			[ ! -e "$tmp/files/debian/lib/$name" ] || continue
-			library=$(find "$root/usr/lib" -name "$name" | head -n 1)
-			cp -L "$library" "$tmp/files/debian/lib/$name" || return
-			todo="$todo $tmp/files/debian/lib/$name"
-		done
-	done
+	program "$root" usr/bin/perf "$tmp/files/debian"
 }
 
 # The kernel without this topic: its patches are taken back from the tree, which is then as it
@@ -214,7 +188,7 @@ ok "each new tracepoint is a NOP while off" nops
 ok "make run TOOL=perf-kvm shows what the document does" documented
 
 files shell.sh exits.sh changes.sh formats.sh
-vm "protected" MODE=protected CPU=max
+vm_out "protected" MODE=protected CPU=max
 mv "$tmp/out/formats" "$tmp/with"
 if [ "$(uname -m)" = aarch64 ]; then
 	skip "a recording of arm64 is reported on x86" "this is arm64"
@@ -224,23 +198,23 @@ else
 	ok "the part of each architecture compiles" arches_compile
 fi
 files shell.sh exits.sh changes.sh
-vm "nvhe" MODE=nvhe CPU=cortex-a72
-vm "vhe" MODE=vhe CPU=max
+vm_out "nvhe" MODE=nvhe CPU=cortex-a72
+vm_out "vhe" MODE=vhe CPU=max
 files times.sh
-vm "times, protected" MODE=protected CPU=max SMP=1 QEMU_ARGS="$COUNTED"
-vm "times, nvhe" MODE=nvhe CPU=cortex-a72 SMP=1 QEMU_ARGS="$COUNTED"
-vm "times, vhe" MODE=vhe CPU=max SMP=1 QEMU_ARGS="$COUNTED"
+vm_out "times, protected" MODE=protected CPU=max SMP=1 QEMU_ARGS="$COUNTED"
+vm_out "times, nvhe" MODE=nvhe CPU=cortex-a72 SMP=1 QEMU_ARGS="$COUNTED"
+vm_out "times, vhe" MODE=vhe CPU=max SMP=1 QEMU_ARGS="$COUNTED"
 
 files debian.sh
 if debian_perf; then
-	vm "Debian's perf" MODE=protected CPU=max
+	vm_out "Debian's perf" MODE=protected CPU=max
 else
 	skip "Debian's perf" "$(grep -v '^hyptrace: ' "$tmp/err" | head -n 1)"
 fi
 
 ok "a kernel without the topic" without_topic
 files unpatched.sh formats.sh
-vm "without the topic" MODE=protected CPU=max CONFIG=event
+vm_out "without the topic" MODE=protected CPU=max CONFIG=event
 mv "$tmp/out/formats" "$tmp/without"
 ok "no event has changed, and six are new" formats_same
 plan

@@ -16,10 +16,13 @@ esac
 
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
+# shellcheck source=tools/hyptrace/t/remote.sh
+. "$TOOLS/t/remote.sh"
 
 TESTS=$ROOT/kernel/trace/remote/tests
 SELFTEST=$BUILD/tree/tools/testing/selftests
-failed=0
 
 kunit() {
 	begin=$(date +%s%N)
@@ -54,42 +57,11 @@ selftest() {
 		cp "$BUILD/kernel-uml/kernel/trace/remote/tests/trace_remote_test.ko" "$files"
 }
 
-programs() {
-	make -s -C "$SELFTEST/hyp-trace" ARCH=x86_64 OUTPUT="$tmp/build" emit_tests |
-		sed -n 's/^.*://p'
-}
-
-# What runs in UML
-script() {
-	cat <<-END
-		export HYP_TRACE_MODULE=/mnt/trace_remote_test.ko
-		insmod "\$HYP_TRACE_MODULE" || exit
-		for test in $(programs | xargs); do
-			echo "# test \$test"
-			begin=\$(cut -d . -f 1 /proc/uptime)
-			hyp-trace/\$test </dev/null
-			status=\$?
-			echo "# \$test took \$((\$(cut -d . -f 1 /proc/uptime) - begin)) s"
-			echo "# status \$status"
-		done
-		rmmod trace_remote_test
-	END
-}
-
 interface() {
-	script >"$tmp/script"
-	status=0
-	OUT="$tmp/files" "$TOOLS/uml" run "$tmp/script" >"$tmp/tests" 2>"$tmp/err" || status=$?
-	awk -v form=UML -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/tests" \
-		>"$tmp/tap" || failed=1
-	cat "$tmp/tap"
-	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
-	ok "UML: it ends well" ended_well
-}
-
-ended_well() {
-	cat "$tmp/err"
-	[ "$status" = 0 ]
+	remote_script "$tmp/build" /mnt
+	OUT="$tmp/files" "$TOOLS/uml" run "$tmp/script" >"$tmp/ktap" 2>"$tmp/err" && echo 0 >"$tmp/status" ||
+		echo $? >"$tmp/status"
+	report UML "$tmp"
 }
 
 "$TOOLS/tree" >&2
@@ -97,4 +69,4 @@ ok "the kernel" "$TOOLS/uml" kernel
 kunit
 ok "the kselftest for UML" selftest
 interface
-plan && [ "$failed" = 0 ]
+plan

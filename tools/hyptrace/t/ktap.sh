@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # tmp and tests are of tap.sh
+# Results of tests that run in a machine of their own; sourced after tap.sh.
+
+# vm_script: what that machine runs, from stdin, to $tmp/script. `run PROGRAM [ARGUMENT]...` in it
+# is one test.
+vm_script() {
+	cat <<-'END' >"$tmp/script"
+		#!/bin/sh
+		uptime() {
+			cut -d . -f 1 /proc/uptime
+		}
+		run() {
+			echo "# test ${1##*/}"
+			begin=$(uptime)
+			"$@" </dev/null
+			status=$?
+			echo "# ${1##*/} took $(($(uptime) - begin)) s"
+			echo "# status $status"
+		}
+	END
+	cat >>"$tmp/script"
+}
+
+# results FORM FILE: what the tests printed are results of this one.
+results() {
+	awk -v form="$1" -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$2" >"$tmp/tap" ||
+		failures=$((failures + 1))
+	cat "$tmp/tap"
+	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
+}
+
+# boot DIR [VARIABLE=value]...: $tmp/script in a VM; DIR has what it printed, said and ended with.
+boot() {
+	dir=$1
+	shift
+	mkdir -p "$dir"
+	"$TOOLS/vm" SCRIPT="$tmp/script" "$@" >"$dir/ktap" 2>"$dir/err" </dev/null &&
+		echo 0 >"$dir/status" || echo $? >"$dir/status"
+}
+
+# report FORM DIR: what boot left there
+report() {
+	results "$1" "$2/ktap"
+	ok "$1: the machine ends well" [ "$(cat "$2/status")" = 0 ]
+	# Behind the line that it is the reason of
+	sed 's/^/# /' "$2/err"
+}
+
+# vm FORM [VARIABLE=value]...: boot and report
+vm() {
+	form=$1
+	shift
+	boot "$tmp/vm" FILES="$tmp/files" "$@"
+	report "$form" "$tmp/vm"
+}
