@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Extract the shell sessions of a document: literal blocks of reStructuredText or fenced
-# blocks of Markdown that begin with a prompt. Each goes to DIR/NN.session. A comment
-# `.. boot: PARAMETERS' before a session is the kernel's command line for it, DIR/NN.boot.
+# blocks of Markdown that begin with a prompt. A block marked ```console belongs to a topic
+# with tests of its own. Each goes to DIR/NN.session. A comment `.. boot: PARAMETERS' before a
+# session is the kernel's command line for it, DIR/NN.boot.
 #
 # usage: awk -v dir=DIR -f sessions.awk DOCUMENT
 
@@ -20,7 +21,9 @@ state == "" && /::$/ {
 }
 
 /^```/ {
-	if (state == "")
+	if (state == "" && /^```console/)
+		state = "skip"
+	else if (state == "")
 		begin("")
 	else
 		state = ""
