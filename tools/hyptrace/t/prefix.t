@@ -28,12 +28,16 @@ el2_objects() {
 	new_files | sed -n 's,^\(arch/arm64/kvm/hyp/nvhe/.*\)\.c$,\1.nvhe.o,p'
 }
 
-# KVM, the directories of the other sources, and the parts of EL2 that this prefix has
+# KVM, the directories of the other sources (of kernel/, which is large, the objects), and the
+# parts of EL2 that this prefix has
 targets() {
 	echo arch/arm64/kvm/
-	c_files | grep -v -e '^arch/arm64/kvm/' -e '^virt/' | sed 's,[^/]*$,,' | LC_ALL=C sort -u |
-		while read -r dir; do
-			[ ! -e "$tree/$dir/Makefile" ] || echo "$dir"
+	c_files | grep -v -e '^arch/arm64/kvm/' -e '^virt/' |
+		sed -E '/^kernel\/[^/]*$/!s,[^/]*$,,' | LC_ALL=C sort -u | while read -r part; do
+			case $part in
+			*.c) [ ! -e "$tree/$part" ] || echo "${part%c}o" ;;
+			*) [ ! -e "$tree/$part/Makefile" ] || echo "$part" ;;
+			esac
 		done
 	el2_objects | while read -r object; do
 		[ ! -e "$tree/${object%.nvhe.o}.c" ] || echo "$object"
