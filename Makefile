@@ -39,7 +39,7 @@ torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [
 tree: ## lay our files and patches on Debian's linux-source-6.12 [SOURCE=tarball] [TOPIC=name: one of patches/topics alone]
 	@$(T)/tree
 
-kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|preempt|rt|pmu] [TOPIC=name] [TREE=dir: a kernel tree of your own]
+kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 	@$(T)/kernel
 
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]

@@ -61,6 +61,25 @@ qemu_offered() {
 	apt-cache policy qemu-system-arm | sed -n 's/^  Candidate: \([0-9]*:\)*\([0-9][0-9.]*\).*/\2/p'
 }
 
+# What the kernel of a configuration is for, as kbuild names it: arch_of CONFIG
+arch_of() {
+	[ "$1" = x86 ] && echo x86_64 || echo arm64
+}
+
+# The prefix of the compiler for it on this machine: cross_for ARCH
+cross_for() {
+	case $1:$(uname -m) in
+	arm64:aarch64 | x86_64:x86_64) ;;
+	arm64:*) echo aarch64-linux-gnu- ;;
+	x86_64:*) echo x86_64-linux-gnu- ;;
+	esac
+}
+
+# Where kbuild leaves what is booted: image_of ARCH
+image_of() {
+	[ "$1" = x86_64 ] && echo arch/x86/boot/bzImage || echo arch/arm64/boot/Image
+}
+
 # Arguments of the form VARIABLE=value stand for the environment's, as make
 # takes them. assign "ALLOWED NAMES" "$@"
 assign() {
