@@ -182,6 +182,35 @@ static void test_several_probes(struct kunit *test)
 	}
 }
 
+#ifdef CONFIG_HAVE_STATIC_CALL
+static void *called_by_tp_test_faultable(void)
+{
+	return static_call_query(tp_func_tp_test_faultable);
+}
+
+/* The static call has one probe for its target, or what goes through several ones. */
+static void test_static_call(struct kunit *test)
+{
+	void *target[] = { noting_probe, __traceiter_tp_test_faultable };
+	struct probe_data data[2];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(data); i++) {
+		init_data(&data[i]);
+		KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(noting_probe, &data[i]), 0);
+		trace_tp_test_faultable(VALUE);
+		KUNIT_EXPECT_PTR_EQ(test, called_by_tp_test_faultable(), target[i]);
+	}
+	unregister_trace_tp_test_faultable(noting_probe, &data[0]);
+	trace_tp_test_faultable(VALUE);
+	KUNIT_EXPECT_PTR_EQ(test, called_by_tp_test_faultable(), target[0]);
+	unregister_trace_tp_test_faultable(noting_probe, &data[1]);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, data[0].calls, 2);
+	KUNIT_EXPECT_EQ(test, data[1].calls, 2);
+}
+#endif
+
 /* Nothing that a probe uses may be freed before it has returned. */
 static void test_synchronize_waits(struct kunit *test)
 {
@@ -292,6 +321,9 @@ static struct kunit_case tracepoint_test_cases[] = {
 	KUNIT_CASE(test_is_faultable),
 	KUNIT_CASE(test_context),
 	KUNIT_CASE(test_several_probes),
+#ifdef CONFIG_HAVE_STATIC_CALL
+	KUNIT_CASE(test_static_call),
+#endif
 	KUNIT_CASE_SLOW(test_synchronize_waits),
 	KUNIT_CASE_SLOW(test_synchronize_waits_for_plain),
 	KUNIT_CASE(test_register_does_not_wait),
