@@ -183,31 +183,42 @@ static void test_several_probes(struct kunit *test)
 }
 
 #ifdef CONFIG_HAVE_STATIC_CALL
-static void *called_by_tp_test_faultable(void)
+/* Call both tracepoints; what their static calls have called */
+static void call_by_static_calls(struct kunit *test, void *plain)
 {
-	return static_call_query(tp_func_tp_test_faultable);
+	void *target;
+
+	trace_tp_test_plain(VALUE);
+	target = static_call_query(tp_func_tp_test_plain);
+	KUNIT_EXPECT_PTR_EQ(test, target, plain);
+	trace_tp_test_faultable(VALUE);
+	target = static_call_query(tp_func_tp_test_faultable);
+	KUNIT_EXPECT_PTR_EQ(test, target, (void *)__traceiter_tp_test_faultable);
 }
 
-/* The static call has one probe for its target, or what goes through several ones. */
+/*
+ * The static call of a tracepoint has its only probe for a target, or the iterator. That of a
+ * faultable one keeps the iterator: see tp_rcu_get_state().
+ */
 static void test_static_call(struct kunit *test)
 {
-	void *target[] = { noting_probe, __traceiter_tp_test_faultable };
 	struct probe_data data[2];
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(data); i++) {
 		init_data(&data[i]);
+		KUNIT_ASSERT_EQ(test, register_trace_tp_test_plain(noting_probe, &data[i]), 0);
 		KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(noting_probe, &data[i]), 0);
-		trace_tp_test_faultable(VALUE);
-		KUNIT_EXPECT_PTR_EQ(test, called_by_tp_test_faultable(), target[i]);
+		call_by_static_calls(test, i ? (void *)__traceiter_tp_test_plain : noting_probe);
 	}
+	unregister_trace_tp_test_plain(noting_probe, &data[0]);
 	unregister_trace_tp_test_faultable(noting_probe, &data[0]);
-	trace_tp_test_faultable(VALUE);
-	KUNIT_EXPECT_PTR_EQ(test, called_by_tp_test_faultable(), target[0]);
+	call_by_static_calls(test, noting_probe);
+	unregister_trace_tp_test_plain(noting_probe, &data[1]);
 	unregister_trace_tp_test_faultable(noting_probe, &data[1]);
 	tracepoint_synchronize_unregister();
-	KUNIT_EXPECT_EQ(test, data[0].calls, 2);
-	KUNIT_EXPECT_EQ(test, data[1].calls, 2);
+	KUNIT_EXPECT_EQ(test, data[0].calls, 4);
+	KUNIT_EXPECT_EQ(test, data[1].calls, 4);
 }
 #endif
 
