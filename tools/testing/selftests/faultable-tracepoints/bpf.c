@@ -2,8 +2,9 @@
 /*
  * Run a command with a BPF program at a raw tracepoint that reads the string of openat():
  *
- *	bpf [-n] [-c] [-t TRACEPOINT] COMMAND [ARGUMENT]...
+ *	bpf [-b] [-n] [-c] [-t TRACEPOINT] COMMAND [ARGUMENT]...
  *
+ *  -b	the program is one for the tracepoint's type in BTF, tp_btf
  *  -n	the program is not sleepable, and reads as it then has to
  *  -c	close the link while the program sleeps, or is through
  *  -t	another tracepoint than sys_enter
@@ -22,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "btf.h"
 #include "start.h"
 
 /* What the program leaves in its map */
@@ -94,7 +96,8 @@ static void look(int map, struct seen *seen)
 		fail("look");
 }
 
-static int load(int map, pid_t pid, int sleepable)
+/* @btf_id: the type of the tracepoint; 0 for a program that does not know it */
+static int load(int map, pid_t pid, int sleepable, unsigned int btf_id)
 {
 	const struct bpf_insn program[] = {
 		MOV(6, 1),
@@ -125,7 +128,9 @@ static int load(int map, pid_t pid, int sleepable)
 		EXIT(),
 	};
 	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.prog_type = btf_id ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.expected_attach_type = btf_id ? BPF_TRACE_RAW_TP : 0,
+		.attach_btf_id = btf_id,
 		.insns = (unsigned long)program,
 		.insn_cnt = sizeof(program) / sizeof(struct bpf_insn),
 		.license = (unsigned long)"GPL",
@@ -141,6 +146,7 @@ static int load(int map, pid_t pid, int sleepable)
 	return fd;
 }
 
+/* @tracepoint: NULL if the program knows it */
 static int attach(int program, const char *tracepoint)
 {
 	union bpf_attr attr = {
@@ -168,12 +174,15 @@ static void wait_until_entered(int map)
 int main(int argc, char **argv)
 {
 	const char *tracepoint = "sys_enter";
-	int opt, map, program, link, go, sleepable = 1, close_early = 0;
+	int opt, map, program, link, go, sleepable = 1, close_early = 0, by_type = 0;
+	unsigned int btf_id = 0;
 	struct seen seen;
 	pid_t pid;
 
-	while ((opt = getopt(argc, argv, "+nct:")) > 0) {
-		if (opt == 'n')
+	while ((opt = getopt(argc, argv, "+bnct:")) > 0) {
+		if (opt == 'b')
+			by_type = 1;
+		else if (opt == 'n')
 			sleepable = 0;
 		else if (opt == 'c')
 			close_early = 1;
@@ -185,12 +194,18 @@ int main(int argc, char **argv)
 	if (optind == argc)
 		return 2;
 	alarm(60);
+	if (by_type)
+		btf_id = raw_tracepoint_type(tracepoint);
+	if (by_type && !btf_id) {
+		printf("no type of %s\n", tracepoint);
+		return 2;
+	}
 	map = create_map();
 	pid = start(argv + optind, &go);
 	if (pid < 0)
 		fail("fork");
-	program = load(map, pid, sleepable);
-	link = attach(program, tracepoint);
+	program = load(map, pid, sleepable, btf_id);
+	link = attach(program, btf_id ? NULL : tracepoint);
 	close(program);
 	if (write(go, "", 1) != 1)
 		fail("write");

@@ -35,8 +35,11 @@ closed_before_call() {
 	until_true 10 awake && unload
 }
 
+# refused STEP [OPTION]...
 refused() {
-	! bpf "$@" true >out && said "attach: EINVAL"
+	step=$1
+	shift
+	! bpf "$@" true >out 2>/dev/null && said "$step: EINVAL"
 }
 
 swap_on
@@ -47,5 +50,11 @@ done
 ok "a sleepable program gets EFAULT where there is no memory" fails unmapped
 ok "a link is closed while its program sleeps" reads missing -c
 ok "a link is closed while a probe before it sleeps" closed_before_call
-ok "a sleepable program is refused at sched_switch" refused -t sched_switch
+ok "a sleepable program is refused at sched_switch" refused attach -t sched_switch
+if [ -e /sys/kernel/btf/vmlinux ]; then
+	ok "tp_btf: a sleepable program reads" reads missing -b
+	ok "tp_btf: its link is closed while it sleeps" reads missing -b -c
+	ok "tp_btf: a program that is not sleepable gets nothing" fails missing -b -n
+	ok "tp_btf: a sleepable program is refused at sched_switch" refused load -b -t sched_switch
+fi
 finish
