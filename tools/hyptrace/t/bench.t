@@ -41,6 +41,10 @@ derives() {
 		'hcall_insns.default 106' 'hcall_insns.without 100' \
 		'psci_insns.default 140' 'psci_insns.without 100' |
 		awk -f "$dir/derived.awk" | tail -n 3 | cut -d ' ' -f 2 | xargs)" = "9 2 40" ] &&
+		[ "$(printf 'syscall_insns.%s insns\n' 'a.off.default 11' 'a.event.default 90' \
+		'a.no_strings.default 40' 'a.off.plain 10' 'a.event.plain 30' |
+		awk -f "$dir/derived.awk" | tail -n 3 | xargs)" = "syscall_more_insns.a.off 1 insns \
+syscall_more_insns.a.event 60 insns syscall_more_insns.a.no_strings 10 insns" ] &&
 		[ "$(echo 'a 1 insns' | awk -f "$dir/derived.awk")" = "a 1 insns" ]
 }
 
@@ -85,7 +89,7 @@ within() {
 
 ok "a figure is the median of its runs" medians
 ok "what got worse by more than 3 % is reported" compares
-ok "the longest hypercall and the costs of off and of merging follow from others" derives
+ok "the longest hypercall and the costs of off, of merging and of system calls follow from others" derives
 ok "what is over its bound, or was not measured, is reported" bounds
 ok "no sites, no figures and no bounds are errors" on_nothing
 ok "no number of runs, no baseline" refuses
