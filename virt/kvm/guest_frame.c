@@ -124,14 +124,14 @@ static bool read_virt(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame, u64
  * SRCU's own check knows of architectures where a reader in an NMI is not safe, and warns of
  * one on any.
  */
-static int lock_memslots(struct kvm *kvm)
+static int lock_memslots(struct kvm *kvm) __acquires(&kvm->srcu)
 {
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_NEED_SRCU_NMI_SAFE));
 
 	return in_nmi() ? __srcu_read_lock(&kvm->srcu) : srcu_read_lock(&kvm->srcu);
 }
 
-static void unlock_memslots(struct kvm *kvm, int idx)
+static void unlock_memslots(struct kvm *kvm, int idx) __releases(&kvm->srcu)
 {
 	if (in_nmi())
 		__srcu_read_unlock(&kvm->srcu, idx);
