@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Probes come and go, the module that has one is loaded and unloaded, and events are
-# enabled and disabled, while other programs make probes sleep.
+# Probes come and go, the module that has one is loaded and unloaded, events are enabled and
+# disabled, and what they use is set and freed, while other programs make probes sleep.
 #
 # STORM_ROUNDS=number	how often each is done (20)
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
@@ -37,6 +37,17 @@ filter() {
 		echo 0 >"$TRACEFS/events/raw_syscalls/sys_enter/filter"
 }
 
+# A trigger has a filter of its own.
+trigger() {
+	echo 'traceon if id != 0' >"$TRACEFS/events/raw_syscalls/sys_enter/trigger" &&
+		echo '!traceon' >"$TRACEFS/events/raw_syscalls/sys_enter/trigger"
+}
+
+pids() {
+	echo 1 >"$TRACEFS/set_event_pid" && echo 2 >>"$TRACEFS/set_event_pid" &&
+		echo >"$TRACEFS/set_event_pid"
+}
+
 instance() {
 	mkdir "$TRACEFS/instances/storm" &&
 		echo 1 >"$TRACEFS/instances/storm/events/syscalls/enable" &&
@@ -67,9 +78,11 @@ begin module repeat load_and_unload
 begin raw repeat toggle raw_syscalls
 begin syscalls repeat toggle syscalls
 begin filter repeat filter
+begin trigger repeat trigger
+begin pids repeat pids
 begin instance repeat instance
 begin link repeat link
-for name in module raw syscalls filter instance link; do
+for name in module raw syscalls filter trigger pids instance link; do
 	ok "$name" ended_well $name
 done
 touch over
