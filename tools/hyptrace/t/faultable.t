@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Faultable tracepoints: the kselftest and the KUnit suite in the VM, their results as ours.
 # CONFIG=debug boots the debug kernel, CONFIG=kcsan the one that looks for data races,
-# CONFIG=preempt and CONFIG=rt those that are preempted in other ways.
+# CONFIG=preempt and CONFIG=rt those that are preempted in other ways, CONFIG=x86 the one for
+# x86-64, where the probes are called by static calls.
 #
 # TESTS=".."	those of the kselftest alone
 # PREEMPT=".."	none, voluntary, full: how CONFIG=preempt is preempted (each of them)
@@ -16,6 +17,7 @@ tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 SUITE=faultable-tracepoints
 selftest=$BUILD/selftest-$SUITE
+[ "$CONFIG" != x86 ] || selftest=$BUILD/selftest-x86-$SUITE
 count=0 failed=0
 
 cat >"$tmp/script" <<'END'
@@ -118,10 +120,11 @@ preempt)
 	done
 	;;
 rt) boot rt rt ;;
+x86) boot x86 full ;;
 *) boot "$CONFIG" ;;
 esac
 case $CONFIG in
-debug | preempt | rt) boot_atomic ;;
+debug | preempt | rt | x86) boot_atomic ;;
 esac
 echo "1..$count"
 exit "$failed"
