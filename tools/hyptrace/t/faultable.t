@@ -9,30 +9,19 @@
 # PREEMPT=".."	none, voluntary, full: how CONFIG=preempt is preempted (each of them)
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
 
 : "${CONFIG:=default}" "${TESTS:=}"
 [ "$CONFIG" != preempt ] || : "${PREEMPT:=none voluntary full}"
 export CONFIG TIMEOUT="${TIMEOUT:-900}"
-tmp=$(mktemp -d "$BUILD/test-XXXXXX")
-trap 'rm -rf "$tmp"' EXIT
 SUITE=faultable-tracepoints
 selftest=$BUILD/selftest-$SUITE
 [ "$CONFIG" != x86 ] || selftest=$BUILD/selftest-x86-$SUITE
-count=0 failed=0
 
-cat >"$tmp/script" <<'END'
-#!/bin/sh
-uptime() {
-	cut -d . -f 1 /proc/uptime
-}
-run() {
-	echo "# test $1"
-	begin=$(uptime)
-	"$@" </dev/null
-	status=$?
-	echo "# $1 took $(($(uptime) - begin)) s"
-	echo "# status $status"
-}
+vm_script <<'END'
 kunit() {
 	sed -n 's/^    //p' /sys/kernel/debug/kunit/tracepoint/results
 }
@@ -54,59 +43,23 @@ for test in $(cat tests); do
 done
 END
 
-# result VERDICT NAME
-result() {
-	count=$((count + 1))
-	echo "$1 $count - $CONFIG: $2"
-	[ "$1" = ok ] || failed=1
-}
-
-# boot NAME [MODEL]: in that model of preemption
-boot() {
-	status=0
+# in_vm NAME [MODEL]: in that model of preemption
+in_vm() {
 	echo "${2-}" >"$tmp/files/model"
-	"$TOOLS/vm" MODE=none SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" \
-		CMDLINE="kunit.enable=1 kunit.filter_glob=tracepoint $(echo "${2-}" | sed '/^rt$/d; s/..*/preempt=&/')" \
-		>"$tmp/ktap" 2>"$tmp/err" </dev/null || status=$?
-	sed 's/^/# /' "$tmp/err"
-	awk -v form="$1" -v first="$((count + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" \
-		>"$tmp/tap" || failed=1
-	cat "$tmp/tap"
-	count=$((count + $(grep -cE '^(not )?ok ' "$tmp/tap")))
-	if [ "$status" = 0 ]; then
-		result ok "the VM ends well"
-	else
-		result "not ok" "the VM ends with status $status"
-	fi
-	[ -z "${2-}" ] || has_calls
-}
-
-# The kernels for this are made with seccomp and 32-bit programs.
-has_calls() {
-	[ -z "$TESTS" ] || return 0
-	for what in seccomp 32-bit; do
-		if grep -q "^ok .*calls.sh.* $what" "$tmp/tap"; then
-			result ok "$what was tested"
-		else
-			result "not ok" "$what was tested"
-		fi
+	vm "$1" MODE=none SMP=2 \
+		CMDLINE="kunit.enable=1 kunit.filter_glob=tracepoint $(echo "${2-}" | sed '/^rt$/d; s/..*/preempt=&/')"
+	# The kernels for this are made with seccomp and 32-bit programs.
+	[ -z "${2-}" ] || [ -n "$TESTS" ] || for what in seccomp 32-bit; do
+		ok "$CONFIG: $what was tested" grep "^ok .*calls.sh.* $what" "$tmp/tap"
 	done
 }
 
 # The call site says that a task may fault there, also without a probe: a kernel that checks
 # that complains where a task may not.
-boot_atomic() {
+is_reported() {
 	printf '#!/bin/sh\ninsmod faultable-tracepoints/modules/faultable_atomic.ko\n' >"$tmp/script"
-	status=0
-	"$TOOLS/vm" MODE=none SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" CONSOLE="$tmp/console" \
-		>"$tmp/said" 2>&1 </dev/null || status=$?
-	title="a call site in atomic context is reported"
-	if [ "$status" = 125 ] && grep -q "BUG: sleeping function called.*faultable_atomic" "$tmp/console"; then
-		result ok "$title"
-	else
-		sed 's/^/# /' "$tmp/said"
-		result "not ok" "$title"
-	fi
+	exits 125 "$TOOLS/vm" MODE=none SMP=2 SCRIPT="$tmp/script" FILES="$tmp/files" CONSOLE="$tmp/console" &&
+		grep "BUG: sleeping function called.*faultable_atomic" "$tmp/console"
 }
 
 SUITE=$SUITE "$TOOLS/selftest"
@@ -116,15 +69,14 @@ cp -R "$selftest" "$tmp/files"
 case $CONFIG in
 preempt)
 	for model in $PREEMPT; do
-		boot "$CONFIG $model" "$model"
+		in_vm "$CONFIG $model" "$model"
 	done
 	;;
-rt) boot rt rt ;;
-x86) boot x86 full ;;
-*) boot "$CONFIG" ;;
+rt) in_vm rt rt ;;
+x86) in_vm x86 full ;;
+*) in_vm "$CONFIG" ;;
 esac
 case $CONFIG in
-debug | preempt | rt | x86) boot_atomic ;;
+debug | preempt | rt | x86) ok "$CONFIG: a call site in atomic context is reported" is_reported ;;
 esac
-echo "1..$count"
-exit "$failed"
+plan
