@@ -111,6 +111,19 @@ json() {
 	[ "$samples" -gt 20 ] && [ "$addresses" -gt $((11 * samples / 10)) ]
 }
 
+top_has_guest() {
+	grep k_leaf top
+}
+
+# It ends when what it shows is there.
+top_shows() {
+	: >top
+	{ until_done top_has_guest >found; echo q; } |
+		kvm --guest top -e "$event" -c 500000 -p "$guest" --stdio -d 1 >top 2>err
+	cat err
+	top_has_guest
+}
+
 # perf_event_paranoid decides for guests as for the host's kernel.
 host_only() {
 	"$PERF" record -e "$event" -c 500000 -g -p "$guest" -o host.data -- sleep 1 &&
@@ -124,6 +137,7 @@ ok "the chain of EL0, by the VMM's file" user_chain
 ok "perf report" reported
 ok "perf report, folded" folded
 ok "perf data convert" json
+ok "perf top" top_shows
 ok "perf record without --guest has no samples of it" host_only
 ok "the guest ends" end_guest
 echo "1..$tests"

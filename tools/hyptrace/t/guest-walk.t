@@ -1,10 +1,50 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# KVM's walk of a guest's tables in user space, under sanitizers, from build/tree. SEED=n
-# chooses other random tables.
+# KVM's walks of a guest's tables and its reads of the frames of a stack,
+# in user space, under sanitizers, from build/tree. SEED=n chooses other random tables.
+#
+# MUTANTS=1	then each mistake of tools/hyptrace/guest-callchains/mutants, which they find
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/hyptrace/t/tap.sh
+. "$TOOLS/t/tap.sh"
 
+: "${SEED:=$$}" "${MUTANTS:=}"
 need check
 "$TOOLS/tree" >&2
-exec make -s -C "$BUILD/tree/tools/testing/guest-walk" check O="$BUILD/guest-walk" SEED="${SEED:-$$}"
+from=$BUILD/tree/tools/testing/guest-walk
+out=$BUILD/guest-walk
+
+run() {
+	echo "# test ${1##*/}"
+	make -s -C "$1" check O="$out" SEED="$SEED" && echo "# status 0" || echo "# status 1"
+}
+
+# Not all of the load: a mistake is found early, or by the other tests.
+found() {
+	case $1 in
+	virt/*) dir=$from/frame ;;
+	*) dir=$from ;;
+	esac
+	sed "$2" "$ROOT/$1" >"$tmp/walk.c"
+	! cmp -s "$ROOT/$1" "$tmp/walk.c" || {
+		echo "$1 has no line for $2"
+		return 1
+	}
+	! make -s -C "$dir" check O="$out/mutant" SEED="$SEED" LOAD=2 WALK="$tmp/walk.c" \
+		>"$tmp/run" 2>&1 && grep -qE '^not ok|^Bail out|ERROR: |runtime error' "$tmp/run" && return
+	tail -n 20 "$tmp/run"
+	return 1
+}
+
+{ run "$from"; run "$from/frame"; } >"$tmp/ktap" 2>&1
+awk -v form=walk -v first=1 -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" || failures=1
+cat "$tmp/tap"
+tests=$(grep -cE '^(not )?ok ' "$tmp/tap")
+if [ -n "$MUTANTS" ]; then
+	grep -v '^#' "$TOOLS/guest-callchains/mutants" | sed 's/\t\t*/\t/g' >"$tmp/list"
+	while IFS="$(printf '\t')" read -r file edit; do
+		ok "found in $file: $edit" found "$file" "$edit" </dev/null
+	done <"$tmp/list"
+fi
+plan

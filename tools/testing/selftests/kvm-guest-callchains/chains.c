@@ -11,31 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../kselftest.h"
+#include "chain.h"
 #include "sampler.h"
 #include "vm.h"
 
-#define DEADLINE	60	/* seconds */
 #define SAMPLES		200
 #define SPINS		20000
-
-struct expected {
-	uint64_t	mark, spin, spin_end;
-	uint64_t	callers[MAX_CHAIN];
-	uint64_t	nr;
-};
+#define NOBODY		65534
 
 static struct vm vm;
 static struct vcpu vcpu;
-static struct expected at_el0, at_el1;
 static unsigned int depth;
 
 static void expect_kernel(void)
 {
-	at_el1 = (struct expected) {
+	at_kernel = (struct expected) {
 		.mark		= PERF_CONTEXT_GUEST_KERNEL,
 		.spin		= kernel_code(&vm, k_spin),
 		.spin_end	= kernel_code(&vm, k_spin_end),
@@ -49,16 +45,16 @@ static void expect_user(void)
 {
 	unsigned int i;
 
-	at_el0 = (struct expected) {
+	at_user = (struct expected) {
 		.mark		= PERF_CONTEXT_GUEST_USER,
 		.spin		= (uintptr_t)u_spin,
 		.spin_end	= (uintptr_t)u_spin_end,
 	};
-	at_el0.callers[at_el0.nr++] = (uintptr_t)u_last_ret;
-	for (i = 0; i < depth && at_el0.nr < MAX_CHAIN - 2; i++)
-		at_el0.callers[at_el0.nr++] = (uintptr_t)u_deep_ret;
-	at_el0.callers[at_el0.nr++] = (uintptr_t)u_outer_ret;
-	at_el0.callers[at_el0.nr++] = (uintptr_t)u_start_ret;
+	at_user.callers[at_user.nr++] = (uintptr_t)u_last_ret;
+	for (i = 0; i < depth && at_user.nr < MAX_CALLERS - 2; i++)
+		at_user.callers[at_user.nr++] = (uintptr_t)u_deep_ret;
+	at_user.callers[at_user.nr++] = (uintptr_t)u_outer_ret;
+	at_user.callers[at_user.nr++] = (uintptr_t)u_start_ret;
 }
 
 static bool start(const struct layout *layout, unsigned int recursion)
@@ -83,102 +79,6 @@ static void stop(void)
 	destroy_vm(&vm);
 }
 
-static void print_chain(const struct sample *sample)
-{
-	uint64_t i;
-
-	ksft_print_msg("mode %u, ip %#lx, chain of %lu:", sample->cpumode,
-		       (unsigned long)sample->ip, (unsigned long)sample->nr);
-	for (i = 0; i < sample->nr; i++)
-		printf(" %#lx", (unsigned long)sample->chain[i]);
-	printf("\n");
-}
-
-static const struct expected *expected_of(const struct sample *sample)
-{
-	if (sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
-		return &at_el1;
-	return sample->cpumode == PERF_RECORD_MISC_GUEST_USER ? &at_el0 : NULL;
-}
-
-static bool spins(const struct sample *sample)
-{
-	const struct expected *expected = expected_of(sample);
-
-	return expected && sample->ip >= expected->spin && sample->ip < expected->spin_end;
-}
-
-/* The callers of the sample are those expected, from the one with this index on. */
-static bool callers_are(const struct sample *sample, const struct expected *expected,
-			uint64_t from)
-{
-	return !memcmp(&sample->chain[2], &expected->callers[from],
-		       (sample->nr - 2) * sizeof(*sample->chain));
-}
-
-/*
- * Where the innermost function spins, the chain has all callers, or as many as there is room
- * for. In what a function begins and ends with, its record is not linked: some of the
- * innermost are missing.
- */
-static bool is_right(const struct sample *sample, unsigned int max_stack)
-{
-	const struct expected *expected = expected_of(sample);
-	uint64_t callers, from;
-
-	if (!expected || sample->nr < 2 || sample->nr > max_stack + 1 ||
-	    sample->chain[0] != expected->mark || sample->chain[1] != sample->ip)
-		return false;
-	callers = sample->nr - 2;
-	if (callers > expected->nr)
-		return false;
-	if (spins(sample))
-		return (callers == expected->nr || callers + 1 == max_stack) &&
-		       callers_are(sample, expected, 0);
-	if (callers + 1 < max_stack)
-		return callers_are(sample, expected, expected->nr - callers);
-	for (from = 0; from <= expected->nr - callers; from++) {
-		if (callers_are(sample, expected, from))
-			return true;
-	}
-	return false;
-}
-
-/* Samples until @nr of each mode spin, and all are right */
-static bool sample_chains(struct perf_event_attr *attr, unsigned int nr, unsigned int max_stack)
-{
-	unsigned int found[2] = {}, all = 0, late = 0;
-	time_t deadline = time(NULL) + DEADLINE;
-	struct sampler sampler;
-	struct sample sample;
-	bool right = true;
-
-	if (!open_sampler(&sampler, attr, vcpu.tid)) {
-		ksft_print_msg("perf_event_open: %s\n", strerror(errno));
-		return false;
-	}
-	while (right && (found[0] < nr || found[1] < nr) && time(NULL) < deadline) {
-		if (!next_sample(&sampler, &sample)) {
-			usleep(1000);
-			continue;
-		}
-		all++;
-		if (is_late(&sample)) {
-			late++;
-			continue;
-		}
-		if (spins(&sample))
-			found[sample.cpumode == PERF_RECORD_MISC_GUEST_KERNEL]++;
-		right = is_right(&sample, max_stack);
-		if (!right)
-			print_chain(&sample);
-	}
-	close_sampler(&sampler);
-	ksft_print_msg("%u samples, %u spin at EL0, %u at EL1, %u late\n", all, found[0], found[1],
-		       late);
-	return right && found[0] >= nr && found[1] >= nr && late * 10 <= all;
-}
-
 static void test_layout(const char *name, const struct layout *layout)
 {
 	struct perf_event_attr attr;
@@ -188,7 +88,7 @@ static void test_layout(const char *name, const struct layout *layout)
 		return;
 	}
 	init_event(&attr);
-	ksft_test_result(sample_chains(&attr, SAMPLES, 127), "%s\n", name);
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, 127), "%s\n", name);
 	stop();
 }
 
@@ -220,9 +120,9 @@ static void test_limits(void)
 
 	start(&plain, 140);
 	init_event(&attr);
-	ksft_test_result(sample_chains(&attr, SAMPLES, 127), "perf_event_max_stack\n");
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, 127), "perf_event_max_stack\n");
 	attr.sample_max_stack = 3;
-	ksft_test_result(sample_chains(&attr, SAMPLES, 3), "the event's own limit\n");
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, 3), "the event's own limit\n");
 	stop();
 }
 
@@ -239,8 +139,10 @@ static bool count(struct perf_event_attr *attr, struct counts *counts)
 	unsigned int n = 0;
 
 	*counts = (struct counts) {};
-	if (!open_sampler(&sampler, attr, vcpu.tid))
+	if (!open_sampler(&sampler, attr, vcpu.tid)) {
+		ksft_print_msg("perf_event_open: %s\n", strerror(errno));
 		return false;
+	}
 	while (n < 200 && time(NULL) < deadline) {
 		if (!next_sample(&sampler, &sample)) {
 			usleep(1000);
@@ -304,6 +206,57 @@ static void test_exclude(void)
 	stop();
 }
 
+/* What a user sees of a VM of his own: 0 if that is right */
+static int unprivileged(void)
+{
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	struct counts n;
+	int wrong = 1;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		err(1, "setuid");
+	start(&plain, 2);
+	init_event(&attr);
+	if (open_sampler(&sampler, &attr, vcpu.tid)) {
+		ksft_print_msg("the kernel of the guest may be sampled\n");
+	} else if (errno != EACCES) {
+		ksft_print_msg("perf_event_open: %s\n", strerror(errno));
+	} else {
+		attr.exclude_kernel = 1;
+		attr.exclude_callchain_kernel = 1;
+		wrong = !count(&attr, &n) || !n.el0 || n.el0_chains != n.el0 || n.el1_chains ||
+			n.host_chains || (!use_pmu && n.el1);
+	}
+	stop();
+	return wrong;
+}
+
+static void set_paranoid(const char *value)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "w");
+
+	if (!file || fputs(value, file) == EOF || fclose(file))
+		err(1, "perf_event_paranoid");
+}
+
+static void test_paranoid(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	set_paranoid("2");
+	if (chmod("/dev/kvm", 0666))
+		err(1, "chmod of /dev/kvm");
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(unprivileged());
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		err(1, "fork");
+	ksft_test_result(!status, "perf_event_paranoid\n");
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
@@ -311,10 +264,11 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	use_pmu = argc > 1 && !strcmp(argv[1], "cycles");
 	ksft_print_header();
-	ksft_set_plan(ARRAY_SIZE(layouts) + 7);
+	ksft_set_plan(ARRAY_SIZE(layouts) + 8);
 	for (i = 0; i < ARRAY_SIZE(layouts); i++)
 		test_layout(layouts[i].name, &layouts[i].layout);
 	test_limits();
 	test_exclude();
+	test_paranoid();
 	ksft_finished();
 }

@@ -514,10 +514,80 @@ static bool short_lives(void)
 	return good && lives > 1;
 }
 
+#define AARCH32_USER	0x10
+#define AARCH32_SVC	0x13
+
+/* A branch to itself, and R11 and R7 that point to a record; samples have no chain then. */
+static bool has_no_chain(uint64_t pc, uint64_t mode, uint64_t record)
+{
+	time_t deadline = time(NULL) + DEADLINE;
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	struct sample sample;
+	unsigned int n = 0;
+	bool good = true;
+
+	*(uint32_t *)(vm.memory + USER_STACK) = 0xeafffffe;
+	if (!set_aarch32(&vcpu, pc, mode)) {
+		ksft_print_msg("the CPU does not have AArch32 in mode %#lx\n", (unsigned long)mode);
+		return true;
+	}
+	set_register(&vcpu, 7, record);
+	set_register(&vcpu, 11, record);
+	set_register(&vcpu, 29, record);
+	start_vcpu(&vcpu);
+	init_event(&attr);
+	if (!open_sampler(&sampler, &attr, vcpu.tid))
+		err(1, "perf_event_open");
+	while (good && n < SAMPLES && time(NULL) < deadline) {
+		if (!next_sample(&sampler, &sample)) {
+			usleep(1000);
+			continue;
+		}
+		if (is_late(&sample))
+			continue;
+		n++;
+		good = !sample.nr && sample.ip == pc &&
+		       sample.cpumode == (mode == AARCH32_USER ? PERF_RECORD_MISC_GUEST_USER :
+								 PERF_RECORD_MISC_GUEST_KERNEL);
+	}
+	close_sampler(&sampler);
+	stop_vcpu(&vcpu);
+	if (good && n == SAMPLES)
+		return true;
+	ksft_print_msg("%u samples, mode %u, ip %#lx, %lu entries\n", n, sample.cpumode,
+		       (unsigned long)sample.ip, (unsigned long)sample.nr);
+	return false;
+}
+
+static bool aarch32_user(void)
+{
+	return has_no_chain(USER_STACK_VA, AARCH32_USER, USER_STACK_VA + 64);
+}
+
+static bool aarch32_kernel(void)
+{
+	static const struct layout aarch32 = { 12, 48, .aarch32 = true };
+
+	close_vcpu(&vcpu);
+	destroy_vm(&vm);
+	if (!create_vm(&vm, &aarch32)) {
+		ksft_print_msg("the CPU has no AArch32 at EL1\n");
+		if (!create_vm(&vm, &plain))
+			err(1, "no VM");
+		create_vcpu(&vm, &vcpu, 0);
+		return true;
+	}
+	create_vcpu(&vm, &vcpu, 0);
+	return has_no_chain(MEMORY_IPA + USER_STACK, AARCH32_SVC, MEMORY_IPA + SCRATCH);
+}
+
 static const struct {
 	const char	*name;
 	bool		(*run)(void);
 } cases[] = {
+	{ "a program in AArch32 state", aarch32_user },
+	{ "a kernel in AArch32 state", aarch32_kernel },
 	{ "a record that points to itself", points_to_itself },
 	{ "a loop of two records", loop_of_two },
 	{ "a loop of a thousand records", loop_of_many },

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VMs of arm64
+ */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/kvm.h>
@@ -28,17 +28,6 @@
 #define ELR_EL1		offsetof(struct kvm_regs, elr_el1)
 #define MAIR_EL1	REG(0, 10, 2, 0)
 #define VBAR_EL1	REG(0, 12, 0, 0)
-
-static int xioctl(int fd, unsigned long request, unsigned long arg, const char *name)
-{
-	int ret = ioctl(fd, request, arg);
-
-	if (ret < 0)
-		err(1, "%s", name);
-	return ret;
-}
-
-#define XIOCTL(fd, request, arg) xioctl(fd, request, (unsigned long)(arg), #request)
 
 static void set_one(const struct vcpu *vcpu, uint64_t id, uint64_t value)
 {
@@ -71,7 +60,7 @@ void set_register(const struct vcpu *vcpu, int reg, uint64_t value)
 /* Where EL1 has the guest's memory, and the code in it */
 uint64_t kernel_va(const struct vm *vm, uint64_t offset)
 {
-	return -(1UL << vm->layout.va_bits) + offset;
+	return -(1UL << vm->layout->va_bits) + offset;
 }
 
 uint64_t kernel_code(const struct vm *vm, const char *label)
@@ -81,14 +70,14 @@ uint64_t kernel_code(const struct vm *vm, const char *label)
 
 static unsigned int shift_of(const struct vm *vm, int level)
 {
-	return vm->layout.page_shift + (3 - level) * (vm->layout.page_shift - 3);
+	return vm->layout->page_shift + (3 - level) * (vm->layout->page_shift - 3);
 }
 
 static int first_level(const struct vm *vm)
 {
 	int level = 3;
 
-	while (shift_of(vm, level - 1) < vm->layout.va_bits)
+	while (shift_of(vm, level - 1) < vm->layout->va_bits)
 		level--;
 	return level;
 }
@@ -103,10 +92,10 @@ static uint64_t new_table(struct vm *vm)
 
 static uint64_t *entry_of(struct vm *vm, uint64_t table, uint64_t va, int level)
 {
-	uint64_t index = (va & ((1UL << vm->layout.va_bits) - 1)) >> shift_of(vm, level);
+	uint64_t index = (va & ((1UL << vm->layout->va_bits) - 1)) >> shift_of(vm, level);
 
 	if (level != first_level(vm))
-		index &= (1UL << (vm->layout.page_shift - 3)) - 1;
+		index &= (1UL << (vm->layout->page_shift - 3)) - 1;
 	return (uint64_t *)(vm->memory + table) + index;
 }
 
@@ -131,7 +120,7 @@ void map(struct vm *vm, bool upper, uint64_t va, uint64_t ipa, uint64_t size, in
 	uint64_t attributes = 1 << 10 | (upper ? 0 : 1 << 6 | 1UL << 53) | (level == 3 ? 3 : 1);
 	uint64_t step = 1UL << shift_of(vm, level), at;
 
-	if (!vm->layout.wide || vm->layout.page_shift == 16)
+	if (!vm->layout->wide || vm->layout->page_shift == 16)
 		attributes |= 3 << 8;
 	for (at = 0; at < size; at += step)
 		*descriptor_of(vm, upper, va + at, level) = (ipa + at) | attributes;
@@ -139,7 +128,7 @@ void map(struct vm *vm, bool upper, uint64_t va, uint64_t ipa, uint64_t size, in
 
 static void map_all(struct vm *vm)
 {
-	int level = vm->layout.block ? 2 : 3;
+	int level = vm->layout->block ? 2 : 3;
 	uint64_t block = 1UL << shift_of(vm, level);
 
 	vm->next_table = TABLES;
@@ -156,13 +145,13 @@ static bool has_granule(const struct vm *vm, uint64_t mmfr0, uint64_t mmfr2)
 	unsigned int tgran4 = mmfr0 >> 28 & 0xf, tgran64 = mmfr0 >> 24 & 0xf;
 	unsigned int tgran16 = mmfr0 >> 20 & 0xf, range = mmfr2 >> 16 & 0xf;
 
-	switch (vm->layout.page_shift) {
+	switch (vm->layout->page_shift) {
 	case 12:
-		return vm->layout.wide ? tgran4 == 1 : tgran4 != 15;
+		return vm->layout->wide ? tgran4 == 1 : tgran4 != 15;
 	case 14:
-		return vm->layout.wide ? tgran16 == 2 : tgran16;
+		return vm->layout->wide ? tgran16 == 2 : tgran16;
 	default:
-		return tgran64 != 15 && (vm->layout.va_bits <= 48 || range == 1);
+		return tgran64 != 15 && (vm->layout->va_bits <= 48 || range == 1);
 	}
 }
 
@@ -171,9 +160,11 @@ static void init_vcpu(const struct vcpu *vcpu)
 	struct kvm_vcpu_init init = {};
 
 	XIOCTL(vcpu->vm->fd, KVM_ARM_PREFERRED_TARGET, &init);
-	if (vcpu->vm->layout.pauth)
+	if (vcpu->vm->layout->pauth)
 		init.features[0] |= 1 << KVM_ARM_VCPU_PTRAUTH_ADDRESS |
 				    1 << KVM_ARM_VCPU_PTRAUTH_GENERIC;
+	if (vcpu->vm->layout->aarch32)
+		init.features[0] |= 1 << KVM_ARM_VCPU_EL1_32BIT;
 	XIOCTL(vcpu->fd, KVM_ARM_VCPU_INIT, &init);
 }
 
@@ -183,9 +174,11 @@ static bool has_features(struct vm *vm)
 	struct vcpu vcpu = { .vm = vm };
 	bool has = true;
 
-	if (vm->layout.pauth)
+	if (vm->layout->pauth)
 		has = ioctl(vm->kvm, KVM_CHECK_EXTENSION, KVM_CAP_ARM_PTRAUTH_ADDRESS) > 0;
-	if (has) {
+	if (vm->layout->aarch32) {
+		has = ioctl(vm->kvm, KVM_CHECK_EXTENSION, KVM_CAP_ARM_EL1_32BIT) > 0;
+	} else if (has) {
 		vcpu.fd = XIOCTL(vm->fd, KVM_CREATE_VCPU, 0);
 		init_vcpu(&vcpu);
 		has = has_granule(vm, get_one(&vcpu, REG(0, 0, 7, 0)),
@@ -196,37 +189,10 @@ static bool has_features(struct vm *vm)
 	return has;
 }
 
-/* With a size of 0 it is removed. */
-void add_slot(const struct vm *vm, unsigned int slot, uint64_t ipa, void *memory, uint64_t size)
-{
-	struct kvm_userspace_memory_region region = {
-		.slot			= slot,
-		.guest_phys_addr	= ipa,
-		.memory_size		= size,
-		.userspace_addr		= (uintptr_t)memory,
-	};
-
-	XIOCTL(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
-}
-
-static void make_memory(struct vm *vm)
-{
-	uint64_t *canary, i;
-
-	canary = mmap(NULL, 3 * MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
-	if (canary == MAP_FAILED)
-		err(1, "mmap");
-	for (i = 0; i < 3 * MEMORY_SIZE / sizeof(*canary); i++)
-		canary[i] = CANARY;
-	vm->memory = (char *)canary + MEMORY_SIZE;
-	memset(vm->memory, 0, MEMORY_SIZE);
-}
-
 /* Returns whether the CPU has such a layout. */
 bool create_vm(struct vm *vm, const struct layout *layout)
 {
-	vm->layout = *layout;
+	vm->layout = layout;
 	vm->kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (vm->kvm < 0)
 		err(1, "/dev/kvm");
@@ -242,13 +208,6 @@ bool create_vm(struct vm *vm, const struct layout *layout)
 	__builtin___clear_cache(vm->memory, vm->memory + MEMORY_SIZE);
 	add_slot(vm, 0, MEMORY_IPA, vm->memory, MEMORY_SIZE);
 	return true;
-}
-
-void destroy_vm(struct vm *vm)
-{
-	close(vm->fd);
-	close(vm->kvm);
-	munmap(vm->memory - MEMORY_SIZE, 3 * MEMORY_SIZE);
 }
 
 static uint64_t tcr_of(const struct layout *layout)
@@ -279,18 +238,20 @@ void create_vcpu(struct vm *vm, struct vcpu *vcpu, int id)
 			 MAP_SHARED, vcpu->fd, 0);
 	if (vcpu->run == MAP_FAILED)
 		err(1, "mmap");
-	if (vm->layout.pauth)
+	if (vm->layout->aarch32)
+		return;
+	if (vm->layout->pauth)
 		sctlr |= 1UL << 31;
 	set_one(vcpu, SCTLR_EL1, sctlr);
-	set_one(vcpu, TCR_EL1, tcr_of(&vm->layout));
+	set_one(vcpu, TCR_EL1, tcr_of(vm->layout));
 	set_one(vcpu, TTBR0_EL1, MEMORY_IPA + vm->ttbr[0]);
 	set_one(vcpu, TTBR1_EL1, MEMORY_IPA + vm->ttbr[1]);
 	set_one(vcpu, MAIR_EL1, 0xff);
 	set_one(vcpu, VBAR_EL1, kernel_code(vm, k_vectors));
-	if (vm->layout.pauth)
+	if (vm->layout->pauth)
 		set_one(vcpu, APIAKEYLO_EL1, 0x0123456789abcdef);
 	set_core(vcpu, offsetof(struct kvm_regs, regs.sp),
-		 (USER_STACK_VA + PAGE_64K) | (uint64_t)vm->layout.tag << 56);
+		 (USER_STACK_VA + PAGE_64K) | (uint64_t)vm->layout->tag << 56);
 	set_core(vcpu, offsetof(struct kvm_regs, sp_el1), kernel_va(vm, KERNEL_STACK + PAGE_64K));
 	set_core(vcpu, ELR_EL1, (uintptr_t)u_start);
 	set_pc(vcpu, kernel_code(vm, k_start), false);
@@ -302,52 +263,18 @@ void set_pc(const struct vcpu *vcpu, uint64_t pc, bool el0)
 	set_core(vcpu, offsetof(struct kvm_regs, regs.pc), pc);
 }
 
-static void wake(int signal)
+/* In AArch32 state, with its interrupts masked; returns whether the CPU has that mode. */
+bool set_aarch32(const struct vcpu *vcpu, uint64_t pc, uint64_t mode)
 {
-	(void)signal;
-}
+	uint64_t pstate = mode | 0x1c0;
+	struct kvm_one_reg reg = {
+		.id	= KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE |
+			  offsetof(struct kvm_regs, regs.pstate) / 4,
+		.addr	= (uintptr_t)&pstate,
+	};
 
-static void *run_vcpu(void *arg)
-{
-	struct vcpu *vcpu = arg;
-
-	__atomic_store_n(&vcpu->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&vcpu->stop, __ATOMIC_ACQUIRE)) {
-		if (!ioctl(vcpu->fd, KVM_RUN, 0))
-			errx(1, "the guest left with exit reason %u", vcpu->run->exit_reason);
-		if (errno != EINTR)
-			err(1, "KVM_RUN");
-	}
-	return NULL;
-}
-
-/* Returns when the thread has its number. */
-void start_vcpu(struct vcpu *vcpu)
-{
-	struct sigaction action = { .sa_handler = wake };
-
-	sigaction(SIGUSR1, &action, NULL);
-	errno = pthread_create(&vcpu->thread, NULL, run_vcpu, vcpu);
-	if (errno)
-		err(1, "pthread_create");
-	while (!__atomic_load_n(&vcpu->tid, __ATOMIC_ACQUIRE))
-		usleep(100);
-}
-
-/* It can be started again. */
-void stop_vcpu(struct vcpu *vcpu)
-{
-	__atomic_store_n(&vcpu->stop, true, __ATOMIC_RELEASE);
-	vcpu->run->immediate_exit = 1;
-	pthread_kill(vcpu->thread, SIGUSR1);
-	pthread_join(vcpu->thread, NULL);
-	vcpu->run->immediate_exit = 0;
-	vcpu->stop = false;
-	vcpu->tid = 0;
-}
-
-void close_vcpu(struct vcpu *vcpu)
-{
-	munmap(vcpu->run, ioctl(vcpu->vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0));
-	close(vcpu->fd);
+	if (ioctl(vcpu->fd, KVM_SET_ONE_REG, &reg))
+		return false;
+	set_core(vcpu, offsetof(struct kvm_regs, regs.pc), pc);
+	return true;
 }

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What virt/kvm/guest_frame.c takes from the kernel: memslots, SRCU, and page tables of a VMM
+ * that have one entry a level, which the test sets
+ */
+#ifndef __GUEST_FRAME_KVM_HOST_H
+#define __GUEST_FRAME_KVM_HOST_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+/* In place of virt/kvm/kvm_mm.h */
+#define __KVM_MM_H__
+
+#define SZ_4K			0x1000
+#define IS_ENABLED(option)	0
+#define IS_ALIGNED(x, a)	(((x) & ((typeof(x))(a) - 1)) == 0)
+#define ALIGN_DOWN(x, a)	((x) & ~((typeof(x))(a) - 1))
+#define offset_in_page(x)	((unsigned long)(x) & (SZ_4K - 1))
+
+typedef u64 gpa_t;
+typedef u64 gfn_t;
+
+struct mm_struct {
+	int		number;
+};
+
+struct task_struct {
+	struct mm_struct *mm;
+};
+
+extern struct task_struct *current;
+
+struct srcu_struct {
+	int		readers, nmi_readers;
+};
+
+struct kvm {
+	struct mm_struct *mm;
+	struct srcu_struct srcu;
+};
+
+struct kvm_vcpu {
+	struct kvm	*kvm;
+	int		cpu;
+};
+
+#define KVM_MEMSLOT_INVALID	(1UL << 16)
+
+struct kvm_memory_slot {
+	gfn_t		base_gfn;
+	unsigned long	npages, userspace_addr;
+	u32		flags;
+};
+
+struct kvm_memslots;
+
+struct perf_guest_frame {
+	u64		ip, fp;
+	u8		word;
+	u64		page, gpa;
+};
+
+struct kvm_vcpu *kvm_get_running_vcpu(void);
+bool kvm_arch_pmi_in_guest(struct kvm_vcpu *vcpu);
+int smp_processor_id(void);
+bool in_nmi(void);
+int srcu_read_lock(struct srcu_struct *srcu);
+void srcu_read_unlock(struct srcu_struct *srcu, int idx);
+int __srcu_read_lock(struct srcu_struct *srcu);
+void __srcu_read_unlock(struct srcu_struct *srcu, int idx);
+struct kvm_memslots *kvm_vcpu_memslots(struct kvm_vcpu *vcpu);
+struct kvm_memory_slot *search_memslots(struct kvm_memslots *slots, gfn_t gfn, bool approx);
+long copy_from_user_nofault(void *dst, const void __user *src, size_t size);
+bool pfn_valid(unsigned long pfn);
+
+static inline gfn_t gpa_to_gfn(gpa_t gpa)
+{
+	return gpa >> 12;
+}
+
+static inline unsigned long __gfn_to_hva_memslot(const struct kvm_memory_slot *slot, gfn_t gfn)
+{
+	return slot->userspace_addr + ((gfn - slot->base_gfn) << 12);
+}
+
+/* Of the architecture */
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame);
+bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
+void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
+			      const u64 record[2]);
+
+/* Of guest_frame.c */
+bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);
+int kvm_guest_first_frame(struct perf_guest_frame *frame);
+int kvm_guest_next_frame(struct perf_guest_frame *frame);
+
+/* An entry of the VMM's tables, at any level */
+struct entry {
+	bool		present, leaf, special, devmap;
+	unsigned long	pfn;
+};
+
+typedef struct entry pgd_t, p4d_t, pud_t, pmd_t, pte_t;
+
+#define NR_LEVELS 5
+extern struct entry vmm_tables[NR_LEVELS];
+
+/* Which level was looked at; asserts the order and the address */
+struct entry *next_level(int level, unsigned long hva);
+
+#define pgd_offset(mm, hva)			((void)(mm), next_level(0, hva))
+#define p4d_offset_lockless(p, v, hva)		((void)(p), (void)(v), next_level(1, hva))
+#define pud_offset_lockless(p, v, hva)		((void)(p), (void)(v), next_level(2, hva))
+#define pmd_offset_lockless(p, v, hva)		((void)(p), (void)(v), next_level(3, hva))
+#define pte_offset_kernel(p, hva)		((void)(p), next_level(4, hva))
+#define pmdp_get_lockless(p)			(*(p))
+#define pgd_none(e)				(!(e).present)
+#define p4d_present(e)				((e).present)
+#define pud_present(e)				((e).present)
+#define pmd_present(e)				((e).present)
+#define pte_present(e)				((e).present)
+#define pgd_leaf(e)				((e).leaf)
+#define p4d_leaf(e)				((e).leaf)
+#define pud_leaf(e)				((e).leaf)
+#define pmd_leaf(e)				((e).leaf)
+#define pud_pfn(e)				((e).pfn)
+#define pmd_pfn(e)				((e).pfn)
+#define pte_pfn(e)				((e).pfn)
+#define pud_special(e)				((e).special)
+#define pmd_special(e)				((e).special)
+#define pte_special(e)				((e).special)
+#define pud_devmap(e)				((e).devmap)
+#define pmd_devmap(e)				((e).devmap)
+#define pte_devmap(e)				((e).devmap)
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "chain.h"
+
+#define DEADLINE	60	/* seconds */
+
+struct expected at_user, at_kernel;
+
+void print_chain(const struct sample *sample)
+{
+	uint64_t i;
+
+	ksft_print_msg("mode %u, ip %#lx, chain of %lu:", sample->cpumode,
+		       (unsigned long)sample->ip, (unsigned long)sample->nr);
+	for (i = 0; i < sample->nr; i++)
+		printf(" %#lx", (unsigned long)sample->chain[i]);
+	printf("\n");
+}
+
+static const struct expected *expected_of(const struct sample *sample)
+{
+	if (sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
+		return &at_kernel;
+	return sample->cpumode == PERF_RECORD_MISC_GUEST_USER ? &at_user : NULL;
+}
+
+bool spins(const struct sample *sample)
+{
+	const struct expected *expected = expected_of(sample);
+
+	return expected && sample->ip >= expected->spin && sample->ip < expected->spin_end;
+}
+
+/* The callers of the sample are those expected, from the one with this index on. */
+static bool callers_are(const struct sample *sample, const struct expected *expected,
+			uint64_t from)
+{
+	return !memcmp(&sample->chain[2], &expected->callers[from],
+		       (sample->nr - 2) * sizeof(*sample->chain));
+}
+
+/*
+ * Where the innermost function spins, the chain has all callers, or as many as there is room
+ * for. In what a function begins and ends with, its record is not linked: some of the
+ * innermost are missing.
+ */
+bool is_right(const struct sample *sample, unsigned int max_stack)
+{
+	const struct expected *expected = expected_of(sample);
+	uint64_t callers, from;
+
+	if (!expected || sample->nr < 2 || sample->nr > max_stack + 1 ||
+	    sample->chain[0] != expected->mark || sample->chain[1] != sample->ip)
+		return false;
+	callers = sample->nr - 2;
+	if (callers > expected->nr)
+		return false;
+	if (spins(sample))
+		return (callers == expected->nr || callers + 1 == max_stack) &&
+		       callers_are(sample, expected, 0);
+	if (callers + 1 < max_stack)
+		return callers_are(sample, expected, expected->nr - callers);
+	for (from = 0; from <= expected->nr - callers; from++) {
+		if (callers_are(sample, expected, from))
+			return true;
+	}
+	return false;
+}
+
+/* Samples until @nr of each mode spin, and all are right */
+bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
+		   unsigned int max_stack)
+{
+	unsigned int found[2] = {}, all = 0, late = 0;
+	time_t deadline = time(NULL) + DEADLINE;
+	struct sampler sampler;
+	struct sample sample;
+	bool right = true;
+
+	if (!open_sampler(&sampler, attr, tid)) {
+		ksft_print_msg("perf_event_open: %s\n", strerror(errno));
+		return false;
+	}
+	while (right && (found[0] < nr || found[1] < nr) && time(NULL) < deadline) {
+		if (!next_sample(&sampler, &sample)) {
+			usleep(1000);
+			continue;
+		}
+		all++;
+		if (is_late(&sample)) {
+			late++;
+			continue;
+		}
+		if (spins(&sample))
+			found[sample.cpumode == PERF_RECORD_MISC_GUEST_KERNEL]++;
+		right = is_right(&sample, max_stack);
+		if (!right)
+			print_chain(&sample);
+	}
+	close_sampler(&sampler);
+	ksft_print_msg("%u samples, %u spin in user space, %u in the kernel, %u late\n", all,
+		       found[0], found[1], late);
+	return right && found[0] >= nr && found[1] >= nr && late * 10 <= all;
+}

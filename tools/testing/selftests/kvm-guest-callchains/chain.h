@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The chains that the samples of a guest must have
+ */
+#ifndef __GUEST_CALLCHAINS_CHAIN_H
+#define __GUEST_CALLCHAINS_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sampler.h"
+
+#define MAX_CALLERS	MAX_CHAIN
+
+/**
+ * struct expected - the chain of one of the guest's modes
+ * @mark: what it begins with
+ * @spin: where the innermost function spins
+ * @spin_end: the end of that
+ * @callers: the addresses to return to, from the innermost on
+ * @nr: how many
+ */
+struct expected {
+	uint64_t	mark, spin, spin_end;
+	uint64_t	callers[MAX_CALLERS];
+	uint64_t	nr;
+};
+
+extern struct expected at_user, at_kernel;
+
+void print_chain(const struct sample *sample);
+bool spins(const struct sample *sample);
+bool is_right(const struct sample *sample, unsigned int max_stack);
+bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
+		   unsigned int max_stack);
+
+#endif
