@@ -112,14 +112,14 @@ json() {
 }
 
 top_has_guest() {
-	grep k_leaf top
+	grep k_leaf top.out
 }
 
 # It ends when what it shows is there.
 top_shows() {
-	: >top
+	: >top.out
 	{ until_done top_has_guest >found; echo q; } |
-		kvm --guest top -e "$event" -c 500000 -p "$guest" --stdio -d 1 >top 2>err
+		kvm --guest top -e "$event" -c 500000 -p "$guest" --stdio -d 1 >top.out 2>err
 	cat err
 	top_has_guest
 }
