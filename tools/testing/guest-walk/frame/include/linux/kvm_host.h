@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <linux/kconfig.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 
@@ -16,7 +17,6 @@
 #define __KVM_MM_H__
 
 #define SZ_4K			0x1000
-#define IS_ENABLED(option)	0
 #define IS_ALIGNED(x, a)	(((x) & ((typeof(x))(a) - 1)) == 0)
 #define ALIGN_DOWN(x, a)	((x) & ~((typeof(x))(a) - 1))
 #define offset_in_page(x)	((unsigned long)(x) & (SZ_4K - 1))
@@ -48,7 +48,7 @@ struct kvm_vcpu {
 	int		cpu;
 };
 
-#define KVM_MEMSLOT_INVALID	(1UL << 16)
+#define KVM_MEMSLOT_INVALID	0x10000UL
 
 struct kvm_memory_slot {
 	gfn_t		base_gfn;
@@ -104,7 +104,11 @@ struct entry {
 	unsigned long	pfn;
 };
 
-typedef struct entry pgd_t, p4d_t, pud_t, pmd_t, pte_t;
+#define pgd_t			struct entry
+#define p4d_t			struct entry
+#define pud_t			struct entry
+#define pmd_t			struct entry
+#define pte_t			struct entry
 
 #define NR_LEVELS 5
 extern struct entry vmm_tables[NR_LEVELS];
