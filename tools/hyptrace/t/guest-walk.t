@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# KVM's walks of a guest's tables and its reads of the frames of a stack,
+# KVM's walks of a guest's tables, of arm64 and of x86, and its reads of the frames of a stack,
 # in user space, under sanitizers, from build/tree. SEED=n chooses other random tables.
 #
 # MUTANTS=1	then each mistake of tools/hyptrace/guest-callchains/mutants, which they find
@@ -23,6 +23,7 @@ run() {
 # Not all of the load: a mistake is found early, or by the other tests.
 found() {
 	case $1 in
+	arch/x86/*) dir=$from/x86 ;;
 	virt/*) dir=$from/frame ;;
 	*) dir=$from ;;
 	esac
@@ -37,7 +38,7 @@ found() {
 	return 1
 }
 
-{ run "$from"; run "$from/frame"; } >"$tmp/ktap" 2>&1
+{ run "$from"; run "$from/x86"; run "$from/frame"; } >"$tmp/ktap" 2>&1
 awk -v form=walk -v first=1 -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" || failures=1
 cat "$tmp/tap"
 tests=$(grep -cE '^(not )?ok ' "$tmp/tap")

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each sample of an x86 guest has exactly the chain of calls that the guest has made, in
+ * 64-bit and in 32-bit code and in compatibility mode; and where the guest misleads, what
+ * the rules of Documentation/virt/kvm/guest-callchains.rst make of its memory.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "chain.h"
+#include "x86_vm.h"
+
+#define SAMPLES		100
+#define FEW_SAMPLES	20
+#define MAX_STACK	127
+#define DEADLINE	60	/* seconds */
+
+static const struct spins work = { 20000, 20000, 2 };
+static struct vm vm;
+static struct vcpu vcpu;
+
+#define KERNEL_CHAIN(n)								\
+	((struct expected) {							\
+		.mark = PERF_CONTEXT_GUEST_KERNEL,				\
+		.spin = kernel_code(&vm, k##n##_spin),				\
+		.spin_end = kernel_code(&vm, k##n##_spin_end),			\
+		.callers = { kernel_code(&vm, k##n##_middle_ret),		\
+			     kernel_code(&vm, k##n##_outer_ret),		\
+			     kernel_code(&vm, k##n##_entry_ret) },		\
+		.nr = 3,							\
+	})
+
+#define USER_CHAIN(n)								\
+	((struct expected) {							\
+		.mark = PERF_CONTEXT_GUEST_USER,				\
+		.spin = user_code(&vm, u##n##_spin),				\
+		.spin_end = user_code(&vm, u##n##_spin_end),			\
+		.callers = { user_code(&vm, u##n##_last_ret),			\
+			     user_code(&vm, u##n##_deep_ret),			\
+			     user_code(&vm, u##n##_deep_ret),			\
+			     user_code(&vm, u##n##_outer_ret),			\
+			     user_code(&vm, u##n##_start_ret) },		\
+		.nr = 5,							\
+	})
+
+static void expect(void)
+{
+	at_kernel = vm.layout->kernel_bits == 64 ? KERNEL_CHAIN(64) : KERNEL_CHAIN(32);
+	at_user = vm.layout->user_bits == 64 ? USER_CHAIN(64) : USER_CHAIN(32);
+}
+
+static bool start(const struct layout *layout)
+{
+	if (!create_vm(&vm, layout))
+		return false;
+	create_vcpu(&vm, &vcpu, 0);
+	return true;
+}
+
+static void end(void)
+{
+	close_vcpu(&vcpu);
+	destroy_vm(&vm);
+}
+
+static const struct {
+	const char	*name;
+	struct layout	layout;
+} layouts[] = {
+	{ "64-bit", { 64, 64, 4 } },
+	{ "64-bit, pages of 2 MiB", { 64, 64, 4, 21 } },
+	{ "64-bit, pages of 1 GiB", { 64, 64, 4, 30 } },
+	{ "64-bit, five levels", { 64, 64, 5 } },
+	{ "compatibility mode", { 64, 32, 4 } },
+	{ "32-bit", { 32, 32, 2 } },
+	{ "32-bit, pages of 4 MiB", { 32, 32, 2, 22 } },
+	{ "32-bit, PAE", { 32, 32, 3 } },
+	{ "32-bit, PAE, pages of 2 MiB", { 32, 32, 3, 21 } },
+	{ "32-bit, no paging", { 32, 32, 0 } },
+};
+
+static void test_layout(const char *name, const struct layout *layout)
+{
+	struct perf_event_attr attr;
+
+	if (!start(layout)) {
+		ksft_test_result_skip("%s: the CPU does not have it\n", name);
+		return;
+	}
+	expect();
+	run_program(&vcpu, &work);
+	start_vcpu(&vcpu);
+	init_event(&attr);
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, MAX_STACK), "%s\n", name);
+	stop_vcpu(&vcpu);
+	end();
+}
+
+/* The scratch page, and records in it of the words that the kernel has */
+static uint64_t scratch(uint64_t offset)
+{
+	return kernel_va(&vm, SCRATCH) + offset;
+}
+
+static void set_record(uint64_t offset, uint64_t fp, uint64_t ip)
+{
+	size_t word = vm.layout->kernel_bits / 8;
+
+	memcpy(vm.memory + SCRATCH + offset, &fp, word);
+	memcpy(vm.memory + SCRATCH + offset + word, &ip, word);
+}
+
+static uint64_t pc(void)
+{
+	return kernel_code(&vm, vm.layout->kernel_bits == 64 ? k64_hostile : k32_hostile);
+}
+
+static bool is_chain(const struct sample *sample, const uint64_t *callers, unsigned int nr)
+{
+	unsigned int i;
+
+	if (sample->nr == nr + 2 && sample->chain[0] == (uint64_t)PERF_CONTEXT_GUEST_KERNEL &&
+	    sample->chain[1] == pc() && !memcmp(&sample->chain[2], callers, nr * sizeof(*callers)))
+		return true;
+	ksft_print_msg("a chain of %lu, not of %u:", (unsigned long)sample->nr, nr + 2);
+	for (i = 0; i < sample->nr; i++)
+		printf(" %#lx", (unsigned long)sample->chain[i]);
+	printf("\n");
+	return false;
+}
+
+/* With this frame pointer each chain has these callers. */
+static bool has_callers(uint64_t fp, const uint64_t *callers, unsigned int nr)
+{
+	time_t deadline = time(NULL) + DEADLINE;
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	struct sample sample;
+	unsigned int n = 0;
+	bool good = true;
+
+	run_kernel(&vcpu, pc(), fp);
+	start_vcpu(&vcpu);
+	init_event(&attr);
+	if (!open_sampler(&sampler, &attr, vcpu.tid))
+		err(1, "perf_event_open");
+	while (good && n < FEW_SAMPLES && time(NULL) < deadline) {
+		if (!next_sample(&sampler, &sample)) {
+			usleep(1000);
+			continue;
+		}
+		good = is_chain(&sample, callers, nr);
+		n++;
+	}
+	close_sampler(&sampler);
+	stop_vcpu(&vcpu);
+	return good && n == FEW_SAMPLES;
+}
+
+#define HAS_CALLERS(fp, ...)							\
+	has_callers(fp, (const uint64_t[]) { __VA_ARGS__ },			\
+		    sizeof((const uint64_t[]) { __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* A frame record that leads to @fp has one caller, which is all of the chain. */
+static bool ends_at(uint64_t fp)
+{
+	set_record(0, fp, 0x1234);
+	return HAS_CALLERS(scratch(0), 0x1234);
+}
+
+static bool loop(void)
+{
+	set_record(0, scratch(64), 1);
+	set_record(64, scratch(0), 2);
+	return HAS_CALLERS(scratch(0), 1, 2, 1, 2, 1, 2, 1, 2);
+}
+
+static bool no_frame(void)
+{
+	return has_callers(0, NULL, 0);
+}
+
+static bool misaligned(void)
+{
+	return ends_at(scratch(vm.layout->kernel_bits / 8 + 2));
+}
+
+static bool not_mapped(void)
+{
+	return ends_at(kernel_va(&vm, MEMORY_SIZE + 0x400000));
+}
+
+/* The second word is in a page that is not mapped, or beyond the address space. */
+static bool across_pages(void)
+{
+	uint64_t last = kernel_va(&vm, MEMORY_SIZE) - vm.layout->kernel_bits / 8;
+
+	if (vm.layout->kernel_bits == 64)
+		return ends_at(last);
+	map(&vm, 0xfffff000, MEMORY_IPA + SCRATCH, 12, 0);
+	return ends_at(last) && ends_at(0xfffffffc);
+}
+
+static bool not_canonical(void)
+{
+	return ends_at(0x00ff800000000000) && ends_at(0x0000800000000000);
+}
+
+/* Memory of the VMM's beside the guest's */
+static bool canaries(void)
+{
+	map(&vm, kernel_va(&vm, MEMORY_SIZE), MEMORY_IPA + MEMORY_SIZE, 12, 0);
+	map(&vm, kernel_va(&vm, MEMORY_SIZE + 0x1000), MEMORY_IPA - 0x1000, 12, 0);
+	return ends_at(kernel_va(&vm, MEMORY_SIZE)) &&
+	       ends_at(kernel_va(&vm, MEMORY_SIZE + 0x1000));
+}
+
+/* Bits of an address that no CPU of this guest has, in a page and in a table */
+static bool too_large(void)
+{
+	uint64_t *entry = map(&vm, scratch(0x1000), MEMORY_IPA + SCRATCH + 0x1000, 12, 0);
+	uint64_t kept = *entry;
+	bool good;
+
+	set_record(0x1000, 0, 2);
+	set_record(0, scratch(0x1000), 1);
+	good = HAS_CALLERS(scratch(0), 1, 2);
+	*entry |= 1UL << 51;
+	good = good && HAS_CALLERS(scratch(0), 1);
+	*entry = kept;
+	return good;
+}
+
+/* The table is one of its own entries: the last level reads it as a page. */
+static bool recursive_tables(void)
+{
+	uint64_t *top = (uint64_t *)(vm.memory + vm.ttbr[0]), va = 0xffffa00000000000UL;
+
+	/* That address is in entry 320. It is no frame pointer; the next one maps nothing. */
+	top[320] = (MEMORY_IPA + vm.ttbr[0]) | 0x63;
+	top[321] = 0x5000;
+	set_record(0, va | 320UL << 30 | 320UL << 21 | 320UL << 12 | 320 * 8, 1);
+	return HAS_CALLERS(scratch(0), 1, 0x5000);
+}
+
+/* What perf takes for a mark: the rest would be the host's. */
+static bool marks(void)
+{
+	set_record(64, 0, 2);
+	set_record(0, scratch(64), PERF_CONTEXT_KERNEL);
+	return has_callers(scratch(0), NULL, 0);
+}
+
+static const struct layout wide = { 64, 64, 4 }, narrow = { 32, 32, 3 };
+
+static const struct {
+	const char		*name;
+	const struct layout	*layout;
+	bool			(*run)(void);
+} cases[] = {
+	{ "64-bit: a loop", &wide, loop },
+	{ "64-bit: no frame pointer", &wide, no_frame },
+	{ "64-bit: a frame pointer that is not aligned", &wide, misaligned },
+	{ "64-bit: a page that is not mapped", &wide, not_mapped },
+	{ "64-bit: a record that ends in another page", &wide, across_pages },
+	{ "64-bit: addresses that are not canonical", &wide, not_canonical },
+	{ "64-bit: the VMM's memory beside the guest's", &wide, canaries },
+	{ "64-bit: an address that is too large", &wide, too_large },
+	{ "64-bit: tables that are their own entries", &wide, recursive_tables },
+	{ "64-bit: an address that perf takes for a mark", &wide, marks },
+	{ "32-bit: a loop", &narrow, loop },
+	{ "32-bit: a frame pointer that is not aligned", &narrow, misaligned },
+	{ "32-bit: a page that is not mapped", &narrow, not_mapped },
+	{ "32-bit: a record that ends in another page", &narrow, across_pages },
+	{ "32-bit: the VMM's memory beside the guest's", &narrow, canaries },
+	{ "32-bit: an address that is too large", &narrow, too_large },
+};
+
+int main(void)
+{
+	size_t i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	ksft_print_header();
+	ksft_set_plan(ARRAY_SIZE(layouts) + ARRAY_SIZE(cases));
+	for (i = 0; i < ARRAY_SIZE(layouts); i++)
+		test_layout(layouts[i].name, &layouts[i].layout);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!start(cases[i].layout))
+			errx(1, "no VM");
+		ksft_test_result(cases[i].run(), "%s\n", cases[i].name);
+		end();
+	}
+	ksft_finished();
+}

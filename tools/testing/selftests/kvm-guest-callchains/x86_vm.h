@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A VM of x86 with page tables that the test makes, and what the guest runs
+ */
+#ifndef __GUEST_CALLCHAINS_X86_VM_H
+#define __GUEST_CALLCHAINS_X86_VM_H
+
+#include "run.h"
+
+/* In the memory: the descriptor tables, and the TSS */
+#define SYSTEM		0x40000UL
+
+/* Where a program has the code and its stack, if there are page tables */
+#define USER_CODE_VA	0x10000000UL
+#define USER_STACK_VA	0x7f0000UL
+
+/**
+ * struct layout - a guest's address space
+ * @kernel_bits: 64 or 32
+ * @user_bits: 64 or 32
+ * @levels: of page tables; 0 if paging is off; 3 if it is PAE
+ * @large: the kernel's memory is in pages of so many bits, or 0 for 12
+ */
+struct layout {
+	unsigned int	kernel_bits, user_bits, levels, large;
+};
+
+/* Of 64-bit code and of 32-bit code */
+#define DECLARE_LABELS(n)							\
+	extern char k##n##_entry[], k##n##_entry_ret[], k##n##_outer_ret[],	\
+		    k##n##_middle_ret[], k##n##_spin[], k##n##_spin_end[],	\
+		    u##n##_start[], u##n##_start_ret[], u##n##_outer_ret[],	\
+		    u##n##_deep_ret[], u##n##_last_ret[], u##n##_spin[],	\
+		    u##n##_spin_end[], k##n##_hostile[]
+
+DECLARE_LABELS(64);
+DECLARE_LABELS(32);
+
+/* How often the guest spins in its kernel and its program, and how deep a function calls itself */
+struct spins {
+	uint32_t	kernel, user, depth;
+};
+
+uint64_t user_code(const struct vm *vm, const char *label);
+void run_program(const struct vcpu *vcpu, const struct spins *spins);
+void run_kernel(const struct vcpu *vcpu, uint64_t pc, uint64_t fp);
+uint64_t *map(struct vm *vm, uint64_t va, uint64_t gpa, unsigned int shift, uint64_t flags);
+
+#endif
