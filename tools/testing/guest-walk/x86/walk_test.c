@@ -96,9 +96,13 @@ bool guest_walk_read(const struct guest_walk *walk, u64 gpa, u64 *entry, unsigne
 
 /**
  * struct mode - a mode of paging
+ * @name: for the results
+ * @cr4: the guest's register
+ * @efer: the guest's register
  * @levels: of tables
  * @bits: of an index
  * @size: of an entry
+ * @va_bits: of a virtual address
  * @pages: how many bits a page may have
  */
 struct mode {
