@@ -96,12 +96,13 @@ our_options() {
 		xargs sed -n 's/^+*config //p' patches/*/*.patch | xargs)
 }
 
-# The kernel's .c files that are ours or that the patches change, for arm64.
+# The kernel's .c files that are ours or that the patches change, for arm64 or c_arch.
 c_files() {
 	{
 		new_files
 		touched
-	} | awk '/\.c$/ && !/^tools\// && (!/^arch\// || /^arch\/arm64\//)' | LC_ALL=C sort -u
+	} | awk -v arch="^arch/${c_arch:-arm64}/" '/\.c$/ && !/^tools\// && (!/^arch\// || $0 ~ arch)' |
+		LC_ALL=C sort -u
 }
 
 # What kbuild makes of them, in a tree: objects TREE. A file that another one includes

@@ -52,20 +52,20 @@ targets() {
 	case $machine in
 	arm) echo arch/arm/kernel/ptrace.o ;;
 	riscv) echo kernel/entry/common.o arch/riscv/kvm/ ;;
-	x86-y) echo kernel/entry/common.o arch/x86/kvm/ ;;
+	x86-m) echo arch/x86/events/core.o ;;
+	x86-y) echo arch/x86/events/core.o arch/x86/kvm/ kernel/entry/common.o ;;
 	esac
 }
 
 # Files of ours that the machine has no use for
 not_for_it() {
-	echo ^arch/arm64/
 	case $machine in
-	x86-m) printf '%s\n' /remote/tests/test ^virt/kvm/ ;;
+	x86-m) printf '%s\n' /remote/tests/test ^virt/kvm/ ^arch/x86/kvm/ ;;
 	arm) printf '%s\n' /remote/ /ring_buffer_reader _remote.c /trace_ring.c ^virt/kvm/ ;;
 	riscv) printf '%s\n' /remote/ /ring_buffer_reader _remote.c /trace_ring.c /trace_events_hist.c ;;
 	esac
-	# Dumps are for a remote that can panic.
-	printf '%s\n' /trace_dumper.c /remote/dump.c
+	# Dumps are for a remote that can panic; t/uml.t builds for UML.
+	printf '%s\n' /trace_dumper.c /remote/dump.c ^arch/x86/um/
 	grep -qx CONFIG_HAVE_KVM_GUEST_FRAMES=y "$out/.config" || echo /guest_frame.c
 }
 
@@ -120,9 +120,9 @@ no_divisions() {
 
 for machine in $ARCHS; do
 	case $machine in
-	x86-*) arch=x86_64 cross=$([ "$(uname -m)" = x86_64 ] || echo x86_64-linux-gnu-) ;;
-	arm) arch=arm cross=arm-linux-gnueabi- ;;
-	riscv) arch=riscv cross=riscv64-linux-gnu- ;;
+	x86-*) arch=x86_64 c_arch=x86 cross=$([ "$(uname -m)" = x86_64 ] || echo x86_64-linux-gnu-) ;;
+	arm) arch=arm c_arch=arm cross=arm-linux-gnueabi- ;;
+	riscv) arch=riscv c_arch=riscv cross=riscv64-linux-gnu- ;;
 	*) die "ARCHS: no machine $machine" ;;
 	esac
 	out=$BUILD/kernel-$machine
