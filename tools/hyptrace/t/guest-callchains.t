@@ -10,6 +10,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
 
 : "${CONFIG:=default}" "${SEED:=$$}"
 assign "CONFIG FORMS SEED" "$@"
@@ -35,14 +37,7 @@ x86)
 *) : "${FORMS:=protected,max protected,cortex-a72 nvhe,cortex-a72 vhe,max}" ;;
 esac
 
-# What runs in the VM
-cat >"$tmp/script" <<'END2'
-#!/bin/sh
-run() {
-	echo "# test $1"
-	"$@" </dev/null
-	echo "# status $?"
-}
+vm_script <<'END2'
 echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 read -r event seed tests </test/arguments
@@ -64,24 +59,12 @@ lay_out() {
 # By instructions: how busy this machine is does not count.
 COUNTED="-icount shift=3,sleep=off"
 
-# vm NAME TESTS [VARIABLE=value]...: what the tests print are results of this one.
-vm() {
-	form=$1
+# run_in NAME TESTS [VARIABLE=value]...: those of the kselftest, in that VM
+run_in() {
+	name=$1
 	echo "$event $SEED $2" >"$tmp/files/arguments"
 	shift 2
-	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$tmp/files" TIMEOUT=900 \
-		>"$tmp/ktap" 2>"$tmp/vm.err" && rc=0 || rc=$?
-	grep -E '^# ([0-9]+ (samples|VMs)|the guest.s share)' "$tmp/ktap" || :
-	awk -v form="$form" -v first="$((tests + 1))" -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" ||
-		failures=1
-	cat "$tmp/tap"
-	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
-	ok "$form: the VM ends well" ended
-}
-
-ended() {
-	cat "$tmp/vm.err"
-	[ "$rc" = 0 ]
+	vm "$name" "$@" TIMEOUT=900
 }
 
 selftests=$BUILD/selftest-$SUITE
@@ -92,10 +75,10 @@ lay_out
 echo "# seed $SEED"
 for form in $FORMS; do
 	mode=${form%%,*} cpu=${form#*,}
-	vm "$mode $cpu" "$tests_here" MODE="$mode" CPU="$cpu" SMP=2
-	[ "$CONFIG" != default ] || vm "$mode $cpu, counted" kinds MODE="$mode" CPU="$cpu" SMP=2 \
+	run_in "$mode $cpu" "$tests_here" MODE="$mode" CPU="$cpu" SMP=2
+	[ "$CONFIG" != default ] || run_in "$mode $cpu, counted" kinds MODE="$mode" CPU="$cpu" SMP=2 \
 		QEMU_ARGS="$COUNTED"
-	[ "$CONFIG" != pmu ] || vm "$mode $cpu, pseudo-NMI" "$tests_here" MODE="$mode" CPU="$cpu" \
+	[ "$CONFIG" != pmu ] || run_in "$mode $cpu, pseudo-NMI" "$tests_here" MODE="$mode" CPU="$cpu" \
 		SMP=2 CMDLINE=irqchip.gicv3_pseudo_nmi=1
 done
 plan
