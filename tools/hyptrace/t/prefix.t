@@ -10,6 +10,7 @@
 # shellcheck source=tools/hyptrace/source.sh
 . "$TOOLS/source.sh"
 
+need kernel archs
 only=$TOPIC
 TOPIC=
 "$TOOLS/series" >&2
@@ -64,10 +65,25 @@ perf_builds() {
 	"$TOOLS/perf" TREE="$tree" && "$TOOLS/perf" TREE="$tree" FOR=host
 }
 
+touches_x86() {
+	grep -q '^+++ b/arch/x86/' "$1"
+}
+
+kbuild_x86() {
+	env -u CONFIG make -C "$tree" "O=$BUILD/kernel-x86-prefix" ARCH=x86_64 \
+		CROSS_COMPILE="$(cross_for x86_64)" -j"$(nproc)" "$@"
+}
+
+x86_builds() {
+	kbuild_x86 KCONFIG_ALLCONFIG="$ROOT/kernel/configs/hyptrace-x86.config" allnoconfig &&
+		kbuild_x86 arch/x86/kvm/ arch/x86/events/core.o kernel/events/
+}
+
 # A prefix does not have all options yet.
 builds() {
 	apply "$1" || return
 	! touches_perf "$1" || perf_builds || return
+	! touches_x86 "$1" || x86_builds || return
 	touches_kernel "$1" || return 0
 	"$TOOLS/kernel" CONFIG=lint TREE="$tree" UNKNOWN_OK="$(our_options)" \
 		TARGETS="$(targets | tr '\n' ' ')" && undefined >"$tmp/undefined/${1##*/}"
@@ -93,7 +109,7 @@ all_applied() {
 	diff -r "$tree" "$BUILD/tree"
 }
 
-rm -rf "$BUILD/kernel-lint" "$BUILD"/perf*-own*
+rm -rf "$BUILD/kernel-lint" "$BUILD/kernel-x86-prefix" "$BUILD"/perf*-own*
 plain_tree "$tmp/plain"
 cp -al "$tmp/plain" "$tree"
 ok "all topics together are the tree" all_applied
@@ -106,5 +122,5 @@ for TOPIC in ${only:-$(topics)}; do
 	done
 	ok "EL2 links in each prefix of $TOPIC" links
 done
-rm -rf "$BUILD/kernel-lint" "$BUILD"/perf*-own*
+rm -rf "$BUILD/kernel-lint" "$BUILD/kernel-x86-prefix" "$BUILD"/perf*-own*
 plan
