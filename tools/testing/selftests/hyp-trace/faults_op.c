@@ -292,10 +292,10 @@ static void finish_map_again(const struct op *op)
 	  .run = run_map, .undo = undo_map, .finish = last, ##more }
 
 const struct op ops[] = {
-	WRITES("load", "tracing_on", "1", .undo = undo_on, .least = 11, .loads = true),
+	WRITES("load", "tracing_on", "1", .undo = undo_on, .least = 6, .loads = true),
 	WRITES("resize", "buffer_size_kb", "16", .undo = no_undo),
-	OPENS("open-trace_pipe", "trace_pipe", O_RDONLY, .least = 12, .loads = true),
-	OPENS("open-trace_pipe_raw", RAW, O_RDONLY, .least = 12, .loads = true),
+	OPENS("open-trace_pipe", "trace_pipe", O_RDONLY, .least = 6, .loads = true),
+	OPENS("open-trace_pipe_raw", RAW, O_RDONLY, .least = 6, .loads = true),
 	OPENS("open-trace", "trace", O_RDONLY, .least = 2, .events = true),
 	OPENS("clear-trace", "trace", O_RDWR | O_TRUNC, .least = 2, .events = true),
 	OPENS("clear-set_event", "set_event", O_RDWR | O_TRUNC, .least = 2),
