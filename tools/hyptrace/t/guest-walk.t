@@ -8,6 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
+# shellcheck source=tools/hyptrace/t/ktap.sh
+. "$TOOLS/t/ktap.sh"
 
 : "${SEED:=$$}" "${MUTANTS:=}"
 need check
@@ -39,9 +41,7 @@ found() {
 }
 
 { run "$from"; run "$from/x86"; run "$from/frame"; } >"$tmp/ktap" 2>&1
-awk -v form=walk -v first=1 -f "$TOOLS/t/ktap.awk" "$tmp/ktap" >"$tmp/tap" || failures=1
-cat "$tmp/tap"
-tests=$(grep -cE '^(not )?ok ' "$tmp/tap")
+results walk "$tmp/ktap"
 if [ -n "$MUTANTS" ]; then
 	grep -v '^#' "$TOOLS/guest-callchains/mutants" | sed 's/\t\t*/\t/g' >"$tmp/list"
 	while IFS="$(printf '\t')" read -r file edit; do

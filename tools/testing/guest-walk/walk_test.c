@@ -9,37 +9,10 @@
 
 #include <linux/array_size.h>
 
+#include "check.h"
 #include "tables.h"
 
 #define BIT_ULL_OF(n)	(1ULL << (n))
-
-static u64 state;
-static unsigned long load;
-static bool failed;
-
-static u64 next(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static u64 below(u64 n)
-{
-	return (next() >> 11) % n;
-}
-
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-static void check(bool held, const char *condition, int line)
-{
-	if (held)
-		return;
-	if (!failed)
-		printf("# walk_test.c:%d: %s\n", line, condition);
-	failed = true;
-}
 
 static const struct layout layouts[] = {
 	{ 12, 48 }, { 12, 39 }, { 12, 36 }, { 12, 30 }, { 12, 25 }, { 12, 16 },
@@ -402,10 +375,7 @@ static void test_hostile(void)
 	CHECK(good > n / 100);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "pages and blocks of each granule and size, in both halves", test_layouts },
 	{ "descriptors that are invalid, or of another level", test_descriptors },
 	{ "the bits above the address, disabled halves, and tags", test_closed },
@@ -419,17 +389,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	bool bad = false;
-	size_t i;
-
-	state = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) * 0x9e3779b97f4a7c15ULL | 1;
-	load = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		failed = false;
-		tests[i].run();
-		printf("%sok %zu - %s\n", failed ? "not " : "", i + 1, tests[i].name);
-		bad |= failed;
-	}
-	printf("1..%zu\n", i);
-	return bad;
+	return run_tests(tests, ARRAY_SIZE(tests), argc, argv);
 }

@@ -7,6 +7,8 @@
 
 #include <linux/kvm_host.h>
 
+#include "../check.h"
+
 #define BASE		0x40000000UL
 #define PAGES		4
 #define MEMORY		(PAGES * 0x1000UL)
@@ -30,18 +32,6 @@ static struct kvm_vcpu *running;
 static bool interrupted, nmi, first, no_copy;
 static int cpu, levels, translations, reads, unlocked, locks;
 static u64 hole;
-static bool failed;
-
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-static void check(bool held, const char *condition, int line)
-{
-	if (held)
-		return;
-	if (!failed)
-		printf("# frame_test.c:%d: %s\n", line, condition);
-	failed = true;
-}
 
 static bool is_locked(void)
 {
@@ -343,10 +333,7 @@ static void test_nmi(void)
 	CHECK(!reads_record(0, 8));
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "records of words of 4 and 8 bytes", test_records },
 	{ "no vCPU, another CPU's, another process'", test_vcpus },
 	{ "a vCPU that is gone at the second frame", test_later },
@@ -355,17 +342,7 @@ static const struct {
 	{ "SRCU in an NMI", test_nmi },
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-	bool bad = false;
-	size_t i;
-
-	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		failed = false;
-		tests[i].run();
-		printf("%sok %zu - %s\n", failed ? "not " : "", i + 1, tests[i].name);
-		bad |= failed;
-	}
-	printf("1..%zu\n", i);
-	return bad;
+	return run_tests(tests, sizeof(tests) / sizeof(*tests), argc, argv);
 }

@@ -12,6 +12,7 @@
 #include <linux/array_size.h>
 #include <linux/types.h>
 
+#include "../check.h"
 #include "guest_walk.h"
 
 #define NR_ENTRIES	64
@@ -28,33 +29,6 @@ static struct {
 
 static unsigned int nr_entries, nr_reads;
 static bool changing;
-static u64 state;
-static unsigned long load;
-static bool failed;
-
-static u64 next(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static u64 below(u64 n)
-{
-	return (next() >> 11) % n;
-}
-
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-static void check(bool held, const char *condition, int line)
-{
-	if (held)
-		return;
-	if (!failed)
-		printf("# x86/walk_test.c:%d: %s\n", line, condition);
-	failed = true;
-}
 
 /* Mostly present entries, which are others at each read */
 static bool changing_entry(u64 gpa, u64 *entry, unsigned int size)
@@ -420,10 +394,7 @@ static void test_hostile(void)
 	CHECK(good > n / 100);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "pages of each mode and size", test_pages },
 	{ "entries that are not present, or not in memory", test_entries },
 	{ "bits that are reserved", test_reserved },
@@ -435,17 +406,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	bool bad = false;
-	size_t i;
-
-	state = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) * 0x9e3779b97f4a7c15ULL | 1;
-	load = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		failed = false;
-		tests[i].run();
-		printf("%sok %zu - %s\n", failed ? "not " : "", i + 1, tests[i].name);
-		bad |= failed;
-	}
-	printf("1..%zu\n", i);
-	return bad;
+	return run_tests(tests, ARRAY_SIZE(tests), argc, argv);
 }

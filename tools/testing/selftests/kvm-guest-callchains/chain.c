@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,17 +10,6 @@
 #define DEADLINE	60	/* seconds */
 
 struct expected at_user, at_kernel;
-
-void print_chain(const struct sample *sample)
-{
-	uint64_t i;
-
-	ksft_print_msg("mode %u, ip %#lx, chain of %lu:", sample->cpumode,
-		       (unsigned long)sample->ip, (unsigned long)sample->nr);
-	for (i = 0; i < sample->nr; i++)
-		printf(" %#lx", (unsigned long)sample->chain[i]);
-	printf("\n");
-}
 
 static const struct expected *expected_of(const struct sample *sample)
 {

@@ -29,7 +29,6 @@ struct expected {
 
 extern struct expected at_user, at_kernel;
 
-void print_chain(const struct sample *sample);
 bool spins(const struct sample *sample);
 bool is_right(const struct sample *sample, unsigned int max_stack);
 bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,

@@ -20,7 +20,6 @@
 #include "sampler.h"
 #include "vm.h"
 
-#define DEADLINE	60	/* seconds */
 #define SAMPLES		30
 #define MAX_STACK	127
 #define MAX_SWITCHES	3
@@ -93,44 +92,16 @@ static void expect(uint64_t ip, uint64_t fp, struct sample *sample)
 	}
 }
 
-static bool is_expected(const struct sample *sample, const struct sample *expected)
+static bool is_expected(const struct sample *sample, const void *arg)
 {
-	uint64_t i;
+	const struct sample *expected = arg;
 
 	if (sample->nr == expected->nr &&
 	    !memcmp(sample->chain, expected->chain, sample->nr * sizeof(*sample->chain)))
 		return true;
-	ksft_print_msg("a chain of %lu, expected %lu:", (unsigned long)sample->nr,
-		       (unsigned long)expected->nr);
-	for (i = 0; i < sample->nr; i++)
-		printf(" %#lx", (unsigned long)sample->chain[i]);
-	printf("\n");
+	ksft_print_msg("%lu entries expected\n", (unsigned long)expected->nr);
+	print_chain(sample);
 	return false;
-}
-
-/* All samples are as expected. */
-static bool samples_are(const struct sample *expected)
-{
-	time_t deadline = time(NULL) + DEADLINE;
-	struct perf_event_attr attr;
-	struct sampler sampler;
-	struct sample sample;
-	unsigned int n = 0;
-	bool good = true;
-
-	init_event(&attr);
-	if (!open_sampler(&sampler, &attr, vcpu.tid))
-		err(1, "perf_event_open");
-	while (good && n < SAMPLES && time(NULL) < deadline) {
-		if (next_sample(&sampler, &sample)) {
-			good = is_late(&sample) || is_expected(&sample, expected);
-			n += !is_late(&sample);
-		} else {
-			usleep(1000);
-		}
-	}
-	close_sampler(&sampler);
-	return good && n == SAMPLES;
 }
 
 /* Run the guest with this frame pointer. */
@@ -141,7 +112,7 @@ static bool runs_with(uint64_t fp, const struct sample *expected)
 	set_pc(&vcpu, kernel_code(&vm, k_hostile), false);
 	set_register(&vcpu, 29, fp);
 	start_vcpu(&vcpu);
-	good = samples_are(expected);
+	good = samples_are(vcpu.tid, SAMPLES, is_expected, expected);
 	stop_vcpu(&vcpu);
 	return good;
 }
@@ -517,15 +488,25 @@ static bool short_lives(void)
 #define AARCH32_USER	0x10
 #define AARCH32_SVC	0x13
 
+static bool chain_is_empty(const struct sample *sample, const void *arg)
+{
+	const struct sample *expected = arg;
+
+	if (!sample->nr && sample->ip == expected->ip && sample->cpumode == expected->cpumode)
+		return true;
+	print_chain(sample);
+	return false;
+}
+
 /* A branch to itself, and R11 and R7 that point to a record; samples have no chain then. */
 static bool has_no_chain(uint64_t pc, uint64_t mode, uint64_t record)
 {
-	time_t deadline = time(NULL) + DEADLINE;
-	struct perf_event_attr attr;
-	struct sampler sampler;
-	struct sample sample;
-	unsigned int n = 0;
-	bool good = true;
+	struct sample expected = {
+		.cpumode = mode == AARCH32_USER ? PERF_RECORD_MISC_GUEST_USER :
+						  PERF_RECORD_MISC_GUEST_KERNEL,
+		.ip = pc,
+	};
+	bool good;
 
 	*(uint32_t *)(vm.memory + USER_STACK) = 0xeafffffe;
 	if (!set_aarch32(&vcpu, pc, mode)) {
@@ -536,28 +517,9 @@ static bool has_no_chain(uint64_t pc, uint64_t mode, uint64_t record)
 	set_register(&vcpu, 11, record);
 	set_register(&vcpu, 29, record);
 	start_vcpu(&vcpu);
-	init_event(&attr);
-	if (!open_sampler(&sampler, &attr, vcpu.tid))
-		err(1, "perf_event_open");
-	while (good && n < SAMPLES && time(NULL) < deadline) {
-		if (!next_sample(&sampler, &sample)) {
-			usleep(1000);
-			continue;
-		}
-		if (is_late(&sample))
-			continue;
-		n++;
-		good = !sample.nr && sample.ip == pc &&
-		       sample.cpumode == (mode == AARCH32_USER ? PERF_RECORD_MISC_GUEST_USER :
-								 PERF_RECORD_MISC_GUEST_KERNEL);
-	}
-	close_sampler(&sampler);
+	good = samples_are(vcpu.tid, SAMPLES, chain_is_empty, &expected);
 	stop_vcpu(&vcpu);
-	if (good && n == SAMPLES)
-		return true;
-	ksft_print_msg("%u samples, mode %u, ip %#lx, %lu entries\n", n, sample.cpumode,
-		       (unsigned long)sample.ip, (unsigned long)sample.nr);
-	return false;
+	return good;
 }
 
 static bool aarch32_user(void)

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <err.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "../kselftest.h"
 #include "sampler.h"
 
+#define DEADLINE	60	/* seconds */
 #define RING_SIZE	(256 * 1024UL)
 
 bool use_pmu;
@@ -103,4 +107,45 @@ bool next_sample(struct sampler *sampler, struct sample *sample)
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 	sampler->samples += found;
 	return found;
+}
+
+void print_chain(const struct sample *sample)
+{
+	uint64_t i;
+
+	ksft_print_msg("mode %u, ip %#lx, chain of %lu:", sample->cpumode,
+		       (unsigned long)sample->ip, (unsigned long)sample->nr);
+	for (i = 0; i < sample->nr; i++)
+		printf(" %#lx", (unsigned long)sample->chain[i]);
+	printf("\n");
+}
+
+/* Sample the thread until so many samples are good; one that is not says why. */
+bool samples_are(pid_t tid, unsigned int nr,
+		 bool (*good)(const struct sample *sample, const void *arg), const void *arg)
+{
+	time_t deadline = time(NULL) + DEADLINE;
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	struct sample sample;
+	unsigned int n = 0;
+
+	init_event(&attr);
+	if (!open_sampler(&sampler, &attr, tid))
+		err(1, "perf_event_open");
+	while (n < nr && time(NULL) < deadline) {
+		if (!next_sample(&sampler, &sample)) {
+			usleep(1000);
+			continue;
+		}
+		if (is_late(&sample))
+			continue;
+		if (!good(&sample, arg))
+			break;
+		n++;
+	}
+	close_sampler(&sampler);
+	if (n < nr)
+		ksft_print_msg("%u of %u samples are good\n", n, nr);
+	return n == nr;
 }

@@ -31,5 +31,8 @@ bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t t
 bool is_late(const struct sample *sample);
 bool next_sample(struct sampler *sampler, struct sample *sample);
 void close_sampler(struct sampler *sampler);
+void print_chain(const struct sample *sample);
+bool samples_are(pid_t tid, unsigned int nr,
+		 bool (*good)(const struct sample *sample, const void *arg), const void *arg);
 
 #endif

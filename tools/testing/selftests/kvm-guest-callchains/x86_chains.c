@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../kselftest.h"
 #include "chain.h"
@@ -18,7 +16,6 @@
 #define SAMPLES		100
 #define FEW_SAMPLES	20
 #define MAX_STACK	127
-#define DEADLINE	60	/* seconds */
 
 static const struct spins work = { 20000, 20000, 2 };
 static struct vm vm;
@@ -120,46 +117,32 @@ static uint64_t pc(void)
 	return kernel_code(&vm, vm.layout->kernel_bits == 64 ? k64_hostile : k32_hostile);
 }
 
-static bool is_chain(const struct sample *sample, const uint64_t *callers, unsigned int nr)
+static bool is_chain(const struct sample *sample, const void *arg)
 {
-	unsigned int i;
+	const struct expected *expected = arg;
 
-	if (sample->nr == nr + 2 && sample->chain[0] == (uint64_t)PERF_CONTEXT_GUEST_KERNEL &&
-	    sample->chain[1] == pc() && !memcmp(&sample->chain[2], callers, nr * sizeof(*callers)))
+	if (sample->nr == expected->nr + 2 && sample->chain[0] == expected->mark &&
+	    sample->chain[1] == expected->spin &&
+	    !memcmp(&sample->chain[2], expected->callers, expected->nr * sizeof(*sample->chain)))
 		return true;
-	ksft_print_msg("a chain of %lu, not of %u:", (unsigned long)sample->nr, nr + 2);
-	for (i = 0; i < sample->nr; i++)
-		printf(" %#lx", (unsigned long)sample->chain[i]);
-	printf("\n");
+	ksft_print_msg("%lu callers expected\n", (unsigned long)expected->nr);
+	print_chain(sample);
 	return false;
 }
 
 /* With this frame pointer each chain has these callers. */
 static bool has_callers(uint64_t fp, const uint64_t *callers, unsigned int nr)
 {
-	time_t deadline = time(NULL) + DEADLINE;
-	struct perf_event_attr attr;
-	struct sampler sampler;
-	struct sample sample;
-	unsigned int n = 0;
-	bool good = true;
+	struct expected expected = { .mark = PERF_CONTEXT_GUEST_KERNEL, .spin = pc(), .nr = nr };
+	bool good;
 
+	if (nr)
+		memcpy(expected.callers, callers, nr * sizeof(*callers));
 	run_kernel(&vcpu, pc(), fp);
 	start_vcpu(&vcpu);
-	init_event(&attr);
-	if (!open_sampler(&sampler, &attr, vcpu.tid))
-		err(1, "perf_event_open");
-	while (good && n < FEW_SAMPLES && time(NULL) < deadline) {
-		if (!next_sample(&sampler, &sample)) {
-			usleep(1000);
-			continue;
-		}
-		good = is_chain(&sample, callers, nr);
-		n++;
-	}
-	close_sampler(&sampler);
+	good = samples_are(vcpu.tid, FEW_SAMPLES, is_chain, &expected);
 	stop_vcpu(&vcpu);
-	return good && n == FEW_SAMPLES;
+	return good;
 }
 
 #define HAS_CALLERS(fp, ...)							\
