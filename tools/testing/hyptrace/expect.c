@@ -27,6 +27,16 @@ void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost)
 		expect_event(reader, EVENT_MAX, number, number, number == first ? lost : 0);
 }
 
+/* What fixture_write_shares() wrote; @lost were lost before the first one. */
+void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost)
+{
+	u64 number;
+
+	for (number = first; number < end; number++)
+		expect_event(reader, fixture_share(per_page), number, number,
+			     number == first ? lost : 0);
+}
+
 /* All is read, and the meta page says so: no swap was worth a try. */
 void expect_nothing(struct reader *reader)
 {

@@ -30,6 +30,7 @@ struct counters {
 
 void expect_event(struct reader *reader, u32 size, u64 number, u64 time, u64 lost);
 void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost);
+void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost);
 void expect_nothing(struct reader *reader);
 void expect_no_data(struct reader *reader);
 void expect_counters(struct fixture *f, struct counters counters);

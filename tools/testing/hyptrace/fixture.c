@@ -202,6 +202,21 @@ void fixture_write_pages(struct fixture *f, u64 first, u64 nr)
 		CHECK(fixture_write(f, EVENT_MAX, number, number));
 }
 
+/* The size of an event of which @per_page fill a page to the last byte */
+u32 fixture_share(u32 per_page)
+{
+	return PAGE_CAPACITY / per_page / 4 * 4 - (PAGE_CAPACITY / per_page > 116 ? 8 : 4);
+}
+
+/* Events of that size; an event's number is its time as well. */
+void fixture_write_shares(struct fixture *f, u32 per_page, u64 first, u64 nr)
+{
+	u64 number;
+
+	for (number = first; number < first + nr; number++)
+		CHECK(fixture_write(f, fixture_share(per_page), number, number));
+}
+
 /* How many bytes of the page are committed */
 u64 fixture_used(const struct fixture *f, u32 id)
 {

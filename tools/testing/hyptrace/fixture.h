@@ -44,6 +44,8 @@ u64 payload_number(const struct event *event);
 bool fixture_write(struct fixture *f, u32 size, u64 number, u64 time);
 bool fixture_abandon(struct fixture *f, u32 size, u64 time);
 void fixture_write_pages(struct fixture *f, u64 first, u64 nr);
+u32 fixture_share(u32 per_page);
+void fixture_write_shares(struct fixture *f, u32 per_page, u64 first, u64 nr);
 u64 fixture_used(const struct fixture *f, u32 id);
 u64 fixture_entries(const struct fixture *f);
 

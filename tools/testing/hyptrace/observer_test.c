@@ -11,29 +11,6 @@
 #include "expect.h"
 #include "observer.h"
 
-/* Events of a size that so many of them fill a page to the last byte */
-static u32 share_of_page(u32 per_page)
-{
-	return PAGE_CAPACITY / per_page / 4 * 4 - (PAGE_CAPACITY / per_page > 116 ? 8 : 4);
-}
-
-static void write_shares(struct fixture *f, u32 per_page, u64 first, u64 nr)
-{
-	u64 number;
-
-	for (number = first; number < first + nr; number++)
-		CHECK(fixture_write(f, share_of_page(per_page), number, number));
-}
-
-static void read_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost)
-{
-	u64 number;
-
-	for (number = first; number < end; number++)
-		expect_event(reader, share_of_page(per_page), number, number,
-			     number == first ? lost : 0);
-}
-
 /* The next event shown is this one, and @lost are reported missing before it. */
 static void expect_shown(struct observer *o, u32 size, u64 number, u64 lost)
 {
@@ -52,7 +29,7 @@ static void expect_all_shown(struct observer *o, u32 per_page, u64 first, u64 en
 	u64 number;
 
 	for (number = first; number < end; number++)
-		expect_shown(o, share_of_page(per_page), number, number == first ? lost : 0);
+		expect_shown(o, fixture_share(per_page), number, number == first ? lost : 0);
 }
 
 static void expect_end(struct observer *o, u64 lost)
@@ -89,7 +66,7 @@ static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 	tap_at("%u pages of %u events, %llu written", nr_pages, per_page, nr);
 	fixture_init(&f, nr_pages);
 	reader_init(&reader, &f);
-	write_shares(&f, per_page, 0, nr);
+	fixture_write_shares(&f, per_page, 0, nr);
 	check_look(&reader, per_page, lost, nr, lost);
 	expect_all_counters(&f, (struct counters){
 		.entries	= nr,
@@ -124,9 +101,9 @@ static void check_reader(u32 read, u64 more)
 	tap_at("%u read, %llu more", read, more);
 	fixture_init(&f, 4);
 	reader_init(&reader, &f);
-	write_shares(&f, 3, 0, 3);
-	read_shares(&reader, 3, 0, read, 0);
-	write_shares(&f, 3, 3, more);
+	fixture_write_shares(&f, 3, 0, 3);
+	expect_shares(&reader, 3, 0, read, 0);
+	fixture_write_shares(&f, 3, 3, more);
 
 	observer_start(&o, &reader);
 	expect_all_shown(&o, 3, read, 3, 0);
@@ -135,8 +112,8 @@ static void check_reader(u32 read, u64 more)
 	observer_finish(&o);
 
 	/* The consuming reader has the same number. */
-	read_shares(&reader, 3, read, 3, 0);
-	read_shares(&reader, 3, 3 + lost, 3 + more, lost);
+	expect_shares(&reader, 3, read, 3, 0);
+	expect_shares(&reader, 3, 3 + lost, 3 + more, lost);
 	expect_nothing(&reader);
 	fixture_free(&f);
 }
@@ -181,10 +158,10 @@ static void check_overtaken(u64 nr, u64 shown, u64 more)
 	tap_at("%llu written, %llu shown, %llu more", nr, shown, more);
 	fixture_init(&f, 4);
 	reader_init(&reader, &f);
-	write_shares(&f, 2, 0, nr);
+	fixture_write_shares(&f, 2, 0, nr);
 	observer_start(&o, &reader);
 	expect_all_shown(&o, 2, first, first + shown, first);
-	write_shares(&f, 2, nr, more);
+	fixture_write_shares(&f, 2, nr, more);
 
 	/* The rest of its copy, a gap, and what is left of what there was */
 	if (shown)
@@ -256,13 +233,13 @@ static void test_reset(void)
 		tap_at("%llu shown", shown);
 		fixture_init(&f, 4);
 		reader_init(&reader, &f);
-		write_shares(&f, 2, 0, 6);
+		fixture_write_shares(&f, 2, 0, 6);
 		observer_start(&o, &reader);
 		expect_all_shown(&o, 2, 0, shown, 0);
 		trace_ring_reset(&f.ring);
 		reader_reset(&reader);
 		check_look(&reader, 2, 0, 0, 0);
-		write_shares(&f, 2, 6, 4);
+		fixture_write_shares(&f, 2, 6, 4);
 		expect_all_shown(&o, 2, shown, (shown + 1) / 2 * 2, 0);
 		expect_end(&o, 0);
 		observer_finish(&o);

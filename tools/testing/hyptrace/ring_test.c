@@ -56,29 +56,6 @@ static void test_next_page(void)
 	}
 }
 
-/* @per_page events fill a page to the last byte. */
-static u32 share_of_page(u32 per_page)
-{
-	return PAGE_CAPACITY / per_page / 4 * 4 - (PAGE_CAPACITY / per_page > 116 ? 8 : 4);
-}
-
-static void write_shares(struct fixture *f, u32 per_page, u64 first, u64 nr)
-{
-	u64 number;
-
-	for (number = first; number < first + nr; number++)
-		CHECK(fixture_write(f, share_of_page(per_page), number, number));
-}
-
-static void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost)
-{
-	u64 number;
-
-	for (number = first; number < end; number++)
-		expect_event(reader, share_of_page(per_page), number, number,
-			     number == first ? lost : 0);
-}
-
 /* No reader consumes until @nr events are written. */
 static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 {
@@ -90,13 +67,13 @@ static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 	tap_at("%u pages of %u events, %llu written", nr_pages, per_page, nr);
 	fixture_init(&f, nr_pages);
 	reader_init(&reader, &f);
-	write_shares(&f, per_page, 0, nr);
+	fixture_write_shares(&f, per_page, 0, nr);
 	expect_counters(&f, (struct counters){ .entries = nr, .overrun = lost, .tail = tail });
 	expect_shares(&reader, per_page, lost, nr, lost);
 	expect_nothing(&reader);
 
 	/* The reader is on the writer's page; it loses nothing after that. */
-	write_shares(&f, per_page, nr, 1);
+	fixture_write_shares(&f, per_page, nr, 1);
 	expect_shares(&reader, per_page, nr, nr + 1, 0);
 	expect_nothing(&reader);
 	fixture_free(&f);
@@ -149,9 +126,9 @@ static void check_place(u32 read, u64 more)
 	tap_at("%u read, %llu more", read, more);
 	fixture_init(&f, 4);
 	reader_init(&reader, &f);
-	write_shares(&f, 3, 0, 3);
+	fixture_write_shares(&f, 3, 0, 3);
 	expect_shares(&reader, 3, 0, read, 0);
-	write_shares(&f, 3, 3, more);
+	fixture_write_shares(&f, 3, 3, more);
 
 	expect_shares(&reader, 3, read, 3, 0);
 	expect_shares(&reader, 3, 3 + lost, 3 + more, lost);
@@ -200,13 +177,13 @@ static void test_swap_writers_page(void)
 	fixture_init(&f, 3);
 	reader_init(&reader, &f);
 	for (lap = 0; lap < 20; lap++) {
-		write_shares(&f, 3, 3 * lap, 1);
+		fixture_write_shares(&f, 3, 3 * lap, 1);
 		expect_shares(&reader, 3, 3 * lap, 3 * lap + 1, 0);
 		CHECK(f.meta->reader == lap && f.meta->tail == lap);
 		CHECK(f.pages[f.meta->meta.reader.id] == f.ring.page);
 		CHECK(!f.meta->reader_entries);
 		expect_no_data(&reader);
-		write_shares(&f, 3, 3 * lap + 1, 2);
+		fixture_write_shares(&f, 3, 3 * lap + 1, 2);
 		expect_no_data(&reader);
 		expect_shares(&reader, 3, 3 * lap + 1, 3 * lap + 3, 0);
 		expect_nothing(&reader);
@@ -243,7 +220,7 @@ static void test_swap_unread(void)
 
 	fixture_init(&f, 5);
 	reader_init(&reader, &f);
-	write_shares(&f, 3, 0, 12);
+	fixture_write_shares(&f, 3, 0, 12);
 	expect_shares(&reader, 3, 0, 1, 0);
 	CHECK(f.meta->reader_entries == 3);
 	CHECK(!reader_swap(&reader));

@@ -4,6 +4,7 @@
  *
  * The writer is kernel/trace/trace_ring.c, which remotes are built from.
  */
+#include <linux/kthread.h>
 #include <linux/slab.h>
 
 #include "test.h"
@@ -289,6 +290,18 @@ void ring_test_read_all(struct kunit *test, struct ring_test *t)
 	while (ring_test_read(test, t, NULL))
 		;
 	ring_test_balance(test, t);
+}
+
+/* What a thread returns once it has nothing more to do: kthread_stop() needs it until then. */
+int ring_test_stay(void)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
 }
 
 static void ring_test_empty(struct kunit *test)

@@ -263,13 +263,7 @@ static int ring_dump_write(void *data)
 			cond_resched();
 	}
 
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
+	return ring_test_stay();
 }
 
 /* It is the event that it says it is, from its first word to the last. */

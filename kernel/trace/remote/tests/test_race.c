@@ -46,17 +46,6 @@ static struct ring_race *ring_race_make(struct kunit *test, unsigned int nr_page
 	return race;
 }
 
-static int ring_race_stay(void)
-{
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
-}
-
 static int ring_race_write(void *data)
 {
 	struct ring_race *race = data;
@@ -71,7 +60,7 @@ static int ring_race_write(void *data)
 	}
 
 	smp_store_release(&race->is_over, true); /* with all that was written */
-	return ring_race_stay();
+	return ring_test_stay();
 }
 
 /* Read one event, if there is one. */
@@ -101,7 +90,7 @@ static int ring_race_read(void *data)
 		cond_resched();
 	} while (!last && !kthread_should_stop());
 
-	return ring_race_stay();
+	return ring_test_stay();
 }
 
 static u32 ring_race_read_before(struct ring_race *race, u64 number)

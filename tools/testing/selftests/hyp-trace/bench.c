@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <linux/trace_mmap.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +21,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "argument.h"
 
 #define MAX_PAGE	65536
 
@@ -68,16 +69,6 @@ static void bench_write(const char *path, long nr)
 	for (i = 0; i < nr; i++)
 		write_one(fd);
 	printf("%llu\n", (unsigned long long)(now() - begin));
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %d", cpu);
 }
 
 /* Each write from another CPU than the one before, if there are several. */

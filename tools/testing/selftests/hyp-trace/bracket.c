@@ -7,42 +7,20 @@
  * the two. Prints a line for each. SIGTERM ends it early.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "argument.h"
+
 static int ended;
 
 static void end(int signal)
 {
 	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
-}
-
-static unsigned long parse_number(const char *arg)
-{
-	char *rest;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(arg, &rest, 10);
-	if (errno || rest == arg || *rest || *arg == '-')
-		errx(2, "not a number: %s", arg);
-	return value;
-}
-
-static void pin(unsigned long cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %lu", cpu);
 }
 
 static void bracket(int fd, unsigned long cpu, unsigned long id)
@@ -73,10 +51,10 @@ int main(int argc, char **argv)
 			"after.\n");
 		return 2;
 	}
-	cpu = parse_number(argv[2]);
-	count = parse_number(argv[3]);
-	pause = parse_number(argv[4]);
-	from = cpu * 1000000000 + (argc == 6 ? parse_number(argv[5]) : 0);
+	cpu = parse_number(argv[2], 0, INT_MAX);
+	count = parse_number(argv[3], 0, ULONG_MAX);
+	pause = parse_number(argv[4], 0, ULONG_MAX);
+	from = cpu * 1000000000 + (argc == 6 ? parse_number(argv[5], 0, ULONG_MAX) : 0);
 	sigaction(SIGTERM, &action, NULL);
 	pin(cpu);
 	setlinebuf(stdout);

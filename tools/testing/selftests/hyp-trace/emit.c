@@ -7,13 +7,13 @@
  * any case.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "argument.h"
 
 static int ended;
 
@@ -22,41 +22,19 @@ static void end(int signal)
 	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
 }
 
-static unsigned long long parse_number(const char *arg)
-{
-	char *rest;
-	unsigned long long value;
-
-	errno = 0;
-	value = strtoull(arg, &rest, 10);
-	if (errno || rest == arg || *rest)
-		errx(2, "not a number: %s", arg);
-	return value;
-}
-
-static void pin(unsigned long cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU %lu", cpu);
-}
-
-static void emit(int fd, unsigned long long id)
+static void emit(int fd, unsigned long id)
 {
 	char text[32];
-	int size = snprintf(text, sizeof(text), "%llu\n", id);
+	int size = snprintf(text, sizeof(text), "%lu\n", id);
 
 	if (write(fd, text, size) != size)
-		err(1, "event %llu", id);
+		err(1, "event %lu", id);
 }
 
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = end, .sa_flags = SA_RESTART };
-	unsigned long long from, count, burst, i;
+	unsigned long from, count, burst, i;
 	int fd;
 
 	if (argc != 5 && argc != 6) {
@@ -67,10 +45,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	sigaction(SIGTERM, &action, NULL);
-	pin(parse_number(argv[2]));
-	from = parse_number(argv[3]);
-	count = parse_number(argv[4]);
-	burst = argc > 5 ? parse_number(argv[5]) : 0;
+	pin(parse_number(argv[2], 0, INT_MAX));
+	from = parse_number(argv[3], 0, ULONG_MAX);
+	count = parse_number(argv[4], 0, ULONG_MAX);
+	burst = argc > 5 ? parse_number(argv[5], 0, ULONG_MAX) : 0;
 	fd = open(argv[1], O_WRONLY);
 	if (fd < 0)
 		err(1, "%s", argv[1]);
@@ -80,6 +58,6 @@ int main(int argc, char **argv)
 		if (burst && i % burst == burst - 1)
 			usleep(1000);
 	}
-	printf("%llu\n", i);
+	printf("%lu\n", i);
 	return 0;
 }

@@ -9,15 +9,14 @@
  * on standard output, and how many failed on standard error.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "argument.h"
 #include "faults.h"
 
 /* No operation makes as many allocations. */
@@ -163,17 +162,6 @@ static void run_all(void)
 	fprintf(stderr, "%u of %u allocations that fail are an error\n", failed, tried);
 }
 
-/* Where its events are. */
-static void pin(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "CPU 0");
-}
-
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -189,7 +177,8 @@ int main(int argc, char **argv)
 	if (!op->name)
 		errx(2, "no operation %s", argv[1]);
 	fail_nth = xopen("/proc/thread-self/fail-nth", O_RDWR);
-	pin();
+	/* Where its events are */
+	pin(0);
 	run_all();
 	return 0;
 }

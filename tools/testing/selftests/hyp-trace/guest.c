@@ -15,7 +15,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +29,7 @@
 
 #include <linux/kvm.h>
 
+#include "argument.h"
 #include "payload.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -239,24 +239,13 @@ static void device_access(struct vcpu *vcpu)
 	}
 }
 
-static void pin(const struct vcpu *vcpu)
-{
-	cpu_set_t set;
-
-	if (vcpu->cpu < 0)
-		return;
-	CPU_ZERO(&set);
-	CPU_SET(vcpu->cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(1, "vCPU %d: CPU %d", vcpu->index, vcpu->cpu);
-}
-
 static void *run_vcpu(void *arg)
 {
 	struct vcpu *vcpu = arg;
 
 	vcpu->tid = gettid();
-	pin(vcpu);
+	if (vcpu->cpu >= 0)
+		pin(vcpu->cpu);
 	clock_gettime(CLOCK_BOOTTIME, &vcpu->from);
 	while (!vcpu->over) {
 		if (ioctl(vcpu->fd, KVM_RUN, 0)) {
@@ -368,18 +357,6 @@ static void usage(FILE *stream)
 		"N. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all device\n"
 		"accesses, the waits, all exits from the guest, the boot clock before and after,\n"
 		"and the thread's id. With --hold, make a guest that never runs, and keep it in the background.\n");
-}
-
-static unsigned long parse_number(const char *arg, unsigned long min, unsigned long max)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || value < min || value > max)
-		errx(2, "%s: not a number from %lu to %lu", arg, min, max);
-	return value;
 }
 
 static void parse_options(int argc, char **argv)

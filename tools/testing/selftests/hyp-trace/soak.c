@@ -21,7 +21,6 @@
  * makes the exit status 1; so does a thread that gets nowhere.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -30,6 +29,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "argument.h"
 #include "soak.h"
 
 static struct {
@@ -371,18 +371,6 @@ static void usage(FILE *stream)
 	fprintf(stream, ",\nseparated by commas. guest must be in the PATH.\n");
 }
 
-static unsigned long parse_number(const char *arg)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(arg, &end, 0);
-	if (errno || end == arg || *end || *arg == '-')
-		errx(2, "%s: not a number", arg);
-	return value;
-}
-
 static unsigned int parse_names(char *arg)
 {
 	unsigned int i, flags = 0;
@@ -415,16 +403,16 @@ static void parse_options(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 't':
-			option.seconds = parse_number(optarg);
+			option.seconds = parse_number(optarg, 0, INT_MAX);
 			break;
 		case 's':
-			seed = parse_number(optarg);
+			seed = parse_number(optarg, 0, ULONG_MAX);
 			break;
 		case 'l':
-			option.limit = parse_number(optarg);
+			option.limit = parse_number(optarg, 0, INT_MAX);
 			break;
 		case 'r':
-			option.round = parse_number(optarg) & 0xffff;
+			option.round = parse_number(optarg, 0, USHRT_MAX);
 			break;
 		case 'o':
 			option.only = parse_names(optarg);
