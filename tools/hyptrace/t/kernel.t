@@ -8,12 +8,7 @@
 . "$TOOLS/t/tap.sh"
 
 : "${CONFIG:=default}"
-case $CONFIG in
-x86) TARGETS="bzImage modules" ;;
-default | debug | kcsan | preempt | rt) TARGETS="Image modules" ;;
-*) TARGETS=Image ;;
-esac
-export CONFIG TARGETS
+export CONFIG
 image=build/kernel-$CONFIG/$(image_of "$(arch_of "$CONFIG")")
 
 # Progress is on the terminal while it lasts: a build is some minutes.
