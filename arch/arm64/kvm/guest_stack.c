@@ -56,6 +56,12 @@ static bool checks_tags(const struct task_struct *task)
 #endif
 }
 
+/* The host does not know where a protected guest is. */
+unsigned long kvm_arch_vcpu_get_ip(struct kvm_vcpu *vcpu)
+{
+	return vcpu_is_protected(vcpu) ? 0 : *vcpu_pc(vcpu);
+}
+
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame)
 {
 	if (vcpu_is_protected(vcpu) || vcpu_has_nv(vcpu) || vcpu_mode_is_32bit(vcpu) ||

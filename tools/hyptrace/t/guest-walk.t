@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# KVM's walks of a guest's tables, of arm64 and of x86, and its reads of the frames of a stack,
-# in user space, under sanitizers, from build/tree. SEED=n chooses other random tables.
+# KVM's walks of a guest's tables, of arm64 and of x86, its reads of the frames of a stack, and
+# which guests it refuses, in user space, under sanitizers, from build/tree. SEED=n chooses other random tables.
 #
 # MUTANTS=1	then each mistake of tools/hyptrace/guest-callchains/mutants, which they find
 # shellcheck source=tools/hyptrace/lib.sh
@@ -25,6 +25,8 @@ run() {
 # Not all of the load: a mistake is found early, or by the other tests.
 found() {
 	case $1 in
+	arch/x86/*/guest_stack.c) dir=$from/x86-stack ;;
+	arch/arm64/*/guest_stack.c) dir=$from/stack ;;
 	arch/x86/*) dir=$from/x86 ;;
 	virt/*) dir=$from/frame ;;
 	*) dir=$from ;;
@@ -40,7 +42,7 @@ found() {
 	return 1
 }
 
-{ run "$from"; run "$from/x86"; run "$from/frame"; } >"$tmp/ktap" 2>&1
+{ run "$from"; run "$from/x86"; run "$from/frame"; run "$from/stack"; run "$from/x86-stack"; } >"$tmp/ktap" 2>&1
 results walk "$tmp/ktap"
 if [ -n "$MUTANTS" ]; then
 	grep -v '^#' "$TOOLS/guest-callchains/mutants" | sed 's/\t\t*/\t/g' >"$tmp/list"

@@ -15,7 +15,8 @@ CC	:= gcc
 endif
 
 CFLAGS	:= -std=gnu11 -g -O2 -Wall -Wextra -Werror -Wno-sign-compare -Wno-type-limits \
-	   -Wno-missing-field-initializers -fno-omit-frame-pointer \
+	   -Wno-missing-field-initializers -Wno-unused-parameter \
+	   -fno-omit-frame-pointer \
 	   -fsanitize=address,undefined -fno-sanitize-recover=all
 
 .PHONY: check

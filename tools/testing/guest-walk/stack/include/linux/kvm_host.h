@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What arch/arm64/kvm/guest_stack.c takes from the kernel: a vCPU, whose registers and features
+ * the test sets
+ */
+#ifndef __GUEST_STACK_KVM_HOST_H
+#define __GUEST_STACK_KVM_HOST_H
+
+#include <stdbool.h>
+
+#include <linux/types.h>
+
+typedef u64 gpa_t;
+
+enum sysreg { SCTLR_EL1, TCR_EL1, TTBR0_EL1, TTBR1_EL1, NR_SYSREGS };
+
+struct kvm_s2_mmu {
+	unsigned int	phys_shift;
+};
+
+struct kvm_arch {
+	struct kvm_s2_mmu mmu;
+	bool		is_protected;
+	bool		ST_48_47, TGRAN4_52_BIT, TGRAN16_52_BIT, VARange_52, E0PD_IMP;
+};
+
+struct kvm {
+	struct kvm_arch	arch;
+};
+
+struct kvm_vcpu {
+	struct kvm	*kvm;
+	u64		pc, regs[31], sysregs[NR_SYSREGS];
+	bool		has_nv, is_32bit, is_privileged, is_big_endian;
+};
+
+struct thread_struct {
+	u64		sctlr_user;
+};
+
+struct task_struct {
+	struct thread_struct thread;
+};
+
+extern struct task_struct *current;
+extern bool has_mte;
+
+#define SCTLR_EL1_TCF0_MASK	(3UL << 38)
+
+struct perf_guest_frame {
+	u64		ip, fp;
+	u8		word;
+	u64		page, gpa;
+};
+
+#define kvm_phys_shift(mmu)			((mmu)->phys_shift)
+#define kvm_has_feat(kvm, reg, field, limit)	((kvm)->arch.field##_##limit)
+#define kvm_has_feat_enum			kvm_has_feat
+
+static inline bool system_supports_mte(void)
+{
+	return has_mte;
+}
+
+static inline bool vcpu_is_protected(const struct kvm_vcpu *vcpu)
+{
+	return vcpu->kvm->arch.is_protected;
+}
+
+static inline bool vcpu_has_nv(const struct kvm_vcpu *vcpu)
+{
+	return vcpu->has_nv;
+}
+
+static inline bool vcpu_mode_is_32bit(const struct kvm_vcpu *vcpu)
+{
+	return vcpu->is_32bit;
+}
+
+static inline bool vcpu_mode_priv(const struct kvm_vcpu *vcpu)
+{
+	return vcpu->is_privileged;
+}
+
+static inline u64 *vcpu_pc(struct kvm_vcpu *vcpu)
+{
+	return &vcpu->pc;
+}
+
+static inline u64 vcpu_get_reg(const struct kvm_vcpu *vcpu, u8 reg)
+{
+	return vcpu->regs[reg];
+}
+
+static inline u64 vcpu_read_sys_reg(const struct kvm_vcpu *vcpu, enum sysreg reg)
+{
+	return vcpu->sysregs[reg];
+}
+
+static inline u64 vcpu_data_guest_to_host(const struct kvm_vcpu *vcpu, u64 data, unsigned int len)
+{
+	return vcpu->is_big_endian && len == 8 ? __builtin_bswap64(data) : data;
+}
+
+/* Of virt/kvm/guest_frame.c */
+bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);
+
+/* Of guest_stack.c */
+unsigned long kvm_arch_vcpu_get_ip(struct kvm_vcpu *vcpu);
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame);
+bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
+void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
+			      const u64 record[2]);
+
+#endif
