@@ -11,49 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/bpf.h>
-
 #include "../kselftest.h"
+#include "bpf_program.h"
 #include "chain.h"
 #include "vm.h"
 
 #define DEADLINE	30	/* seconds */
-#define MAX_STACK	127
 #define MAX_STACKS	1024
 
 static const struct layout plain = { 12, 48 };
 static struct vm vm;
 static struct vcpu vcpu;
 
-static int sys_bpf(int cmd, union bpf_attr *attr)
+static int create_stacks(unsigned int entry_size, unsigned int flags)
 {
-	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-}
-
-static int create_map(unsigned int entry_size, unsigned int flags)
-{
-	union bpf_attr attr = {
-		.map_type	= BPF_MAP_TYPE_STACK_TRACE,
-		.key_size	= 4,
-		.value_size	= MAX_STACK * entry_size,
-		.max_entries	= MAX_STACKS,
-		.map_flags	= flags,
-	};
-	int fd = sys_bpf(BPF_MAP_CREATE, &attr);
-
-	if (fd < 0)
-		err(1, "BPF_MAP_CREATE");
-	return fd;
+	return create_bpf_map(BPF_MAP_TYPE_STACK_TRACE, MAX_STACK * entry_size, MAX_STACKS, flags);
 }
 
 /* A program that puts the chain that the flags select in the map */
 static int load_program(int map, unsigned int flags)
 {
-	static char log[4096];
 	struct bpf_insn insns[] = {
 		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_2,
 		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
@@ -63,20 +43,8 @@ static int load_program(int map, unsigned int flags)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr attr = {
-		.prog_type	= BPF_PROG_TYPE_PERF_EVENT,
-		.insns		= (uintptr_t)insns,
-		.insn_cnt	= sizeof(insns) / sizeof(*insns),
-		.license	= (uintptr_t)"GPL",
-		.log_buf	= (uintptr_t)log,
-		.log_size	= sizeof(log),
-		.log_level	= 1,
-	};
-	int fd = sys_bpf(BPF_PROG_LOAD, &attr);
 
-	if (fd < 0)
-		err(1, "BPF_PROG_LOAD: %s", log);
-	return fd;
+	return load_bpf_program(insns, ARRAY_SIZE(insns));
 }
 
 static bool has_next(int map, uint32_t *key, bool first)
@@ -136,8 +104,8 @@ static int check_stacks(int map, unsigned int cpumode, bool build_ids)
 static int run_program(unsigned int flags, unsigned int cpumode, unsigned int seconds,
 		       bool build_ids)
 {
-	int map = build_ids ? create_map(sizeof(struct bpf_stack_build_id), BPF_F_STACK_BUILD_ID) :
-			      create_map(sizeof(uint64_t), 0);
+	int map = build_ids ? create_stacks(sizeof(struct bpf_stack_build_id), BPF_F_STACK_BUILD_ID) :
+			      create_stacks(sizeof(uint64_t), 0);
 	int program = load_program(map, flags), found = 0;
 	time_t deadline = time(NULL) + seconds;
 	struct perf_event_attr attr;
@@ -164,19 +132,7 @@ static void start(void)
 	if (!create_vm(&vm, &plain))
 		errx(1, "no VM with pages of 4 KiB");
 	create_vcpu(&vm, &vcpu, 0);
-	set_register(&vcpu, 19, 20000);
-	set_register(&vcpu, 20, 20000);
-	set_register(&vcpu, 21, 1);
-	at_kernel = (struct expected) {
-		PERF_CONTEXT_GUEST_KERNEL, kernel_code(&vm, k_spin), kernel_code(&vm, k_spin_end),
-		{ kernel_code(&vm, k_middle_ret), kernel_code(&vm, k_outer_ret),
-		  kernel_code(&vm, k_entry_ret) }, 3
-	};
-	at_user = (struct expected) {
-		PERF_CONTEXT_GUEST_USER, (uintptr_t)u_spin, (uintptr_t)u_spin_end,
-		{ (uintptr_t)u_last_ret, (uintptr_t)u_deep_ret, (uintptr_t)u_outer_ret,
-		  (uintptr_t)u_start_ret }, 4
-	};
+	make_calls(&vcpu, 1);
 	start_vcpu(&vcpu);
 }
 

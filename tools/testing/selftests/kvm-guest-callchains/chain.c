@@ -6,6 +6,7 @@
 
 #include "../kselftest.h"
 #include "chain.h"
+#include "run.h"
 
 #define DEADLINE	60	/* seconds */
 
@@ -59,6 +60,30 @@ bool is_right(const struct sample *sample, unsigned int max_stack)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Whatever the guest has written: the chain is as long as it may be, and has neither marks nor
+ * what is beside the guest's memory.
+ */
+bool is_harmless(const struct sample *sample)
+{
+	uint64_t i;
+
+	if (sample->nr < 2 || sample->nr > MAX_STACK + 1 ||
+	    sample->chain[0] != PERF_CONTEXT_GUEST_KERNEL || sample->chain[1] != sample->ip) {
+		print_chain(sample);
+		return false;
+	}
+	for (i = 1; i < sample->nr; i++) {
+		if (sample->chain[i] == CANARY || !sample->chain[i] ||
+		    sample->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			ksft_print_msg("entry %lu is %#lx\n", (unsigned long)i,
+				       (unsigned long)sample->chain[i]);
+			return false;
+		}
+	}
+	return true;
 }
 
 /* Samples until @nr of each mode spin, and all are right */

@@ -13,6 +13,9 @@
 
 #define MAX_CALLERS	MAX_CHAIN
 
+/* As perf_event_max_stack has it */
+#define MAX_STACK	127
+
 /**
  * struct expected - the chain of one of the guest's modes
  * @mark: what it begins with
@@ -31,6 +34,7 @@ extern struct expected at_user, at_kernel;
 
 bool spins(const struct sample *sample);
 bool is_right(const struct sample *sample, unsigned int max_stack);
+bool is_harmless(const struct sample *sample);
 bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
 		   unsigned int max_stack);
 

@@ -22,52 +22,17 @@
 #include "vm.h"
 
 #define SAMPLES		200
-#define SPINS		20000
 #define NOBODY		65534
 
 static struct vm vm;
 static struct vcpu vcpu;
-static unsigned int depth;
 
-static void expect_kernel(void)
+static bool start(const struct layout *layout, unsigned int depth)
 {
-	at_kernel = (struct expected) {
-		.mark		= PERF_CONTEXT_GUEST_KERNEL,
-		.spin		= kernel_code(&vm, k_spin),
-		.spin_end	= kernel_code(&vm, k_spin_end),
-		.callers	= { kernel_code(&vm, k_middle_ret), kernel_code(&vm, k_outer_ret),
-				    kernel_code(&vm, k_entry_ret) },
-		.nr		= 3,
-	};
-}
-
-static void expect_user(void)
-{
-	unsigned int i;
-
-	at_user = (struct expected) {
-		.mark		= PERF_CONTEXT_GUEST_USER,
-		.spin		= (uintptr_t)u_spin,
-		.spin_end	= (uintptr_t)u_spin_end,
-	};
-	at_user.callers[at_user.nr++] = (uintptr_t)u_last_ret;
-	for (i = 0; i < depth && at_user.nr < MAX_CALLERS - 2; i++)
-		at_user.callers[at_user.nr++] = (uintptr_t)u_deep_ret;
-	at_user.callers[at_user.nr++] = (uintptr_t)u_outer_ret;
-	at_user.callers[at_user.nr++] = (uintptr_t)u_start_ret;
-}
-
-static bool start(const struct layout *layout, unsigned int recursion)
-{
-	depth = recursion;
 	if (!create_vm(&vm, layout))
 		return false;
 	create_vcpu(&vm, &vcpu, 0);
-	set_register(&vcpu, 19, SPINS);
-	set_register(&vcpu, 20, SPINS);
-	set_register(&vcpu, 21, depth);
-	expect_kernel();
-	expect_user();
+	make_calls(&vcpu, depth);
 	start_vcpu(&vcpu);
 	return true;
 }

@@ -73,8 +73,11 @@ static void *run_vcpu(void *arg)
 	while (!__atomic_load_n(&vcpu->stop, __ATOMIC_ACQUIRE)) {
 		if (!ioctl(vcpu->fd, KVM_RUN, 0))
 			errx(1, "the guest left with exit reason %u", vcpu->run->exit_reason);
-		if (errno != EINTR)
-			err(1, "KVM_RUN");
+		if (errno == EINTR)
+			continue;
+		if (__atomic_load_n(&vcpu->orphan, __ATOMIC_ACQUIRE))
+			break;
+		err(1, "KVM_RUN");
 	}
 	return NULL;
 }
@@ -106,6 +109,6 @@ void stop_vcpu(struct vcpu *vcpu)
 
 void close_vcpu(struct vcpu *vcpu)
 {
-	munmap(vcpu->run, ioctl(vcpu->vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0));
+	munmap(vcpu->run, vcpu->run_size);
 	close(vcpu->fd);
 }

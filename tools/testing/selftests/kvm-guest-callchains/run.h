@@ -36,13 +36,15 @@ struct vm {
 	uint64_t	ttbr[2];	/* The tables; x86 has the first one only. */
 };
 
+/* An orphan ends when its VM is gone: when KVM_RUN fails. */
 struct vcpu {
 	struct vm	*vm;
 	int		fd;
 	struct kvm_run	*run;
+	size_t		run_size;
 	pthread_t	thread;
 	pid_t		tid;
-	bool		stop;
+	bool		stop, orphan;
 };
 
 extern char guest_begin[], guest_end[];

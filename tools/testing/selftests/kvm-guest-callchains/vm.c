@@ -234,8 +234,8 @@ void create_vcpu(struct vm *vm, struct vcpu *vcpu, int id)
 	*vcpu = (struct vcpu) { .vm = vm };
 	vcpu->fd = XIOCTL(vm->fd, KVM_CREATE_VCPU, id);
 	init_vcpu(vcpu);
-	vcpu->run = mmap(NULL, XIOCTL(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0), PROT_READ | PROT_WRITE,
-			 MAP_SHARED, vcpu->fd, 0);
+	vcpu->run_size = XIOCTL(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0);
+	vcpu->run = mmap(NULL, vcpu->run_size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu->fd, 0);
 	if (vcpu->run == MAP_FAILED)
 		err(1, "mmap");
 	if (vm->layout->aarch32)

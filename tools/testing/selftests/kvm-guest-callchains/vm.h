@@ -40,4 +40,7 @@ bool set_aarch32(const struct vcpu *vcpu, uint64_t pc, uint64_t mode);
 void map(struct vm *vm, bool upper, uint64_t va, uint64_t ipa, uint64_t size, int level);
 uint64_t *descriptor_of(struct vm *vm, bool upper, uint64_t va, int level);
 
+/* Of calls.c */
+void make_calls(const struct vcpu *vcpu, unsigned int depth);
+
 #endif

@@ -15,7 +15,6 @@
 
 #define SAMPLES		100
 #define FEW_SAMPLES	20
-#define MAX_STACK	127
 
 static const struct spins work = { 20000, 20000, 2 };
 static struct vm vm;
