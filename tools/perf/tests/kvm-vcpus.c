@@ -216,6 +216,29 @@ static int test__id_alone(struct test_suite *test __maybe_unused, int subtest __
 	return end();
 }
 
+/* In which order the vCPUs are shown, whichever comes first */
+static int test__sorted(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	static const int fds[] = { 3, 3, 4 }, ids[] = { 0, 1, 0 };
+	struct kvm_vcpu *vcpu;
+	unsigned int i = 0;
+
+	begin();
+	event(13);
+	tracepoint(10, KVM_VCPU_LOAD, 4, 0);
+	tracepoint(11, KVM_VCPU_LOAD, 3, 1);
+	tracepoint(12, KVM_VCPU_LOAD, 3, 0);
+	list_for_each_entry(vcpu, &vcpus.vcpus, node) {
+		if (i < ARRAY_SIZE(ids))
+			TEST_ASSERT_VAL("by VM and id", is(vcpu, fds[i], ids[i]));
+		else
+			TEST_ASSERT_VAL("not known: last", is_unknown(vcpu));
+		i++;
+	}
+	TEST_ASSERT_VAL("one that is not known", i > ARRAY_SIZE(ids));
+	return end();
+}
+
 static struct test_case tests__kvm_vcpus[] = {
 	TEST_CASE("the vCPU that a thread has loaded", loaded),
 	TEST_CASE("threads that are exchanged", exchanged),
@@ -224,6 +247,7 @@ static struct test_case tests__kvm_vcpus[] = {
 	TEST_CASE("a thread's id that is used again", thread_id),
 	TEST_CASE("lost events", lost),
 	TEST_CASE("a vCPU's id without the VM", id_alone),
+	TEST_CASE("vCPUs by VM and id", sorted),
 	{ .name = NULL, }
 };
 

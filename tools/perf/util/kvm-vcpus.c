@@ -101,6 +101,29 @@ static struct kvm_thread *findnew_thread(struct kvm_vcpus *vcpus, u32 tid)
 	return thread;
 }
 
+/* By VM and id; what is not known comes last. */
+static bool goes_before(const struct kvm_vcpu *a, const struct kvm_vcpu *b)
+{
+	if (a->vcpu_id == KVM_UNKNOWN || b->vcpu_id == KVM_UNKNOWN)
+		return a->vcpu_id != KVM_UNKNOWN;
+	if (a->vm_pid != b->vm_pid)
+		return a->vm_pid < b->vm_pid;
+	if (a->vm_fd != b->vm_fd)
+		return (u32)a->vm_fd < (u32)b->vm_fd;
+	return a->vcpu_id < b->vcpu_id;
+}
+
+static void add_vcpu(struct kvm_vcpus *vcpus, struct kvm_vcpu *vcpu)
+{
+	struct list_head *next;
+
+	list_for_each(next, &vcpus->vcpus) {
+		if (goes_before(vcpu, list_entry(next, struct kvm_vcpu, node)))
+			break;
+	}
+	list_add_tail(&vcpu->node, next);
+}
+
 static struct kvm_vcpu *new_vcpu(struct kvm_vcpus *vcpus, int vm_pid, int vm_fd, int vcpu_id)
 {
 	struct kvm_vcpu *vcpu = zalloc(sizeof(*vcpu));
@@ -111,7 +134,7 @@ static struct kvm_vcpu *new_vcpu(struct kvm_vcpus *vcpus, int vm_pid, int vm_fd,
 	vcpu->vm_pid = vm_pid;
 	vcpu->vm_fd = vm_fd;
 	vcpu->vcpu_id = vcpu_id;
-	list_add_tail(&vcpu->node, &vcpus->vcpus);
+	add_vcpu(vcpus, vcpu);
 	return vcpu;
 }
 

@@ -15,7 +15,7 @@ struct kvm_event;
 
 /**
  * struct kvm_vcpu - a vCPU of which a recording has events
- * @node:	in &struct kvm_vcpus
+ * @node:	in &struct kvm_vcpus, by VM and id, those that are not known last
  * @index:	number among the vCPUs, in the order in which they were seen
  * @vm_pid:	the VM, as in &struct kvm_vcpu_thread, or the process that has it
  * @vm_fd:	KVM_UNKNOWN if @vm_pid is all that is known
