@@ -19,15 +19,16 @@ recorded() {
 	record data -a sh ./go && last_round "$1" >expected && cat expected && end_guest "$1" 3
 }
 
-# 5 ms, and what the timer, the switches of tasks and KVM take
+# 5 ms, and what the timer, the switches of tasks and KVM take. The only CPU may be another
+# task's until the next tick, 4 ms later.
 exit_times() {
 	report data --per-vcpu && holds '$2 == "DABT_LOW" && $3 == 100' \
-		'$5 >= 5000 && $6 < 6000 && $7 >= 5000 && $7 < 5400'
+		'$5 >= 5000 && $6 < 9500 && $7 >= 5000 && $7 < 5400'
 }
 
 access_times() {
 	report data --per-vcpu --event=mmio && holds '$2 ~ /^0x/' \
-		'$3 == 50 && $5 >= 5000 && $6 < 6000 && $7 >= 5000 && $7 < 5400'
+		'$3 == 50 && $5 >= 5000 && $6 < 9500 && $7 >= 5000 && $7 < 5400'
 }
 
 # The kernel's part of it is short.
