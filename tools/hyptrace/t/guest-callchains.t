@@ -74,7 +74,7 @@ run_in() {
 	name=$1
 	echo "$event $SEED $SAMPLES $2" >"$tmp/files/arguments"
 	shift 2
-	vm "$name" "$@" TIMEOUT=900
+	vm "$name" "$@" TIMEOUT=$((900 + SAMPLES / 250))
 }
 
 selftests=$BUILD/selftest-$SUITE
