@@ -180,16 +180,16 @@ static void text_read_array(struct text_writer *w, const void __user *array)
 void syscall_read_texts(struct syscall_texts *texts, const struct syscall_metadata *meta,
 			const unsigned long *args, unsigned int size)
 {
-	unsigned long mask = meta->text_mask;
-	unsigned int i;
+	unsigned int i, mask;
 
 	texts->nr = 0;
-	for_each_set_bit(i, &mask, meta->nb_args) {
+	for (mask = meta->text_mask; mask; mask &= mask - 1) {
 		struct text_writer w = {
 			.buf = texts->text[texts->nr],
 			.size = min(size, SYSCALL_TEXT_MAX),
 		};
 
+		i = __ffs(mask);
 		if (size && i == meta->text_array)
 			text_read_array(&w, (const void __user *)args[i]);
 		else if (size)
