@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 
+#include "trace/trace.h"
+
 #define CREATE_TRACE_POINTS
 #include "tracepoint_test.h"
 
@@ -259,6 +261,57 @@ static void test_synchronize_waits_for_plain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
 }
 
+/* What probes of events use with preemption disabled: filters, triggers, lists of pids */
+static void test_event_sync_waits(struct kunit *test)
+{
+	struct other_task caller, waiter;
+	struct probe_data data;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "the probe takes a CPU");
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_plain(spinning_probe, &data), 0);
+	start(test, &caller, call_plain);
+	wait_until_entered(test, &data);
+	start(test, &waiter, trace_event_sync);
+	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_plain(spinning_probe, &data), 0);
+	tracepoint_synchronize_unregister();
+}
+
+/* Probes that are called while RCU is not watching the CPU */
+static void test_event_sync_waits_for_srcu(struct kunit *test)
+{
+	struct other_task waiter;
+	int idx;
+
+	idx = srcu_read_lock(&tracepoint_srcu);
+	start(test, &waiter, trace_event_sync);
+	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
+	srcu_read_unlock(&tracepoint_srcu, idx);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+}
+
+/* A page fault takes as long as user space likes. */
+static void test_event_sync_ignores_faults(struct kunit *test)
+{
+	struct other_task caller, waiter;
+	struct probe_data data;
+
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start_caller(test, &caller, &data);
+	start(test, &waiter, trace_event_sync);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	tracepoint_synchronize_unregister();
+}
+
 static struct probe_data other_data[3];
 
 /* From no probe to one, to two, to three, and back, of both tracepoints */
@@ -337,6 +390,9 @@ static struct kunit_case tracepoint_test_cases[] = {
 #endif
 	KUNIT_CASE_SLOW(test_synchronize_waits),
 	KUNIT_CASE_SLOW(test_synchronize_waits_for_plain),
+	KUNIT_CASE_SLOW(test_event_sync_waits),
+	KUNIT_CASE_SLOW(test_event_sync_waits_for_srcu),
+	KUNIT_CASE(test_event_sync_ignores_faults),
 	KUNIT_CASE(test_register_does_not_wait),
 	KUNIT_CASE(test_array_stays),
 	{}
