@@ -32,7 +32,7 @@ model() {
 		echo 1..1
 	}
 	case $1 in
-	rt) [ "$(cat /sys/kernel/realtime)" = 1 ] && ok "the kernel is PREEMPT_RT" ;;
+	rt) grep PREEMPT_RT /proc/version && ok "the kernel is PREEMPT_RT" ;;
 	*) dmesg | grep "Dynamic Preempt: $1\$" && ok "the kernel is preempted so" ;;
 	esac
 }
