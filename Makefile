@@ -27,7 +27,7 @@ run check bench torture tree kernel perf rootfs vm series: | goals
 run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 	@$(T)/run
 
-check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants: others, an hour each at most|all: these|mutants|fresh: on fresh Debian machines|deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
+check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most|all: these|mutants|fresh: on fresh Debian machines|deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
 	@$(T)/check
 
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]

@@ -236,11 +236,11 @@ ci_sets() {
 	printf '#!/bin/sh\necho "SET=$SET ROTATE=$ROTATE"\n' >"$repo/tools/hyptrace/check"
 	printf 'check:\n\t@tools/hyptrace/check\n' >"$repo/Makefile"
 	git -C "$repo" init -q
-	for _ in $(seq 18); do
+	for _ in $(seq 20); do
 		git -C "$repo" -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m x
 		"$repo/.ci/run"
 	done >"$tmp/turns"
-	for set in debug pages kcsan clients modes topics series variants mutants; do
+	for set in debug pages kcsan clients modes topics series variants x86 mutants; do
 		[ "$(grep -c "^SET=fast,$set ROTATE=" "$tmp/turns")" = 2 ] || { cat "$tmp/turns"; return 1; }
 	done
 	says "this time the set" "$tmp/turns"
