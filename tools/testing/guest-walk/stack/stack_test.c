@@ -131,19 +131,19 @@ static void test_features(void)
 	CHECK(walks());
 	CHECK(!walked.small_ttst && !walked.lpa2_4k && !walked.lpa2_16k && !walked.lva &&
 	      !walked.e0pd);
-	kvm.arch.ST_48_47 = true;
+	kvm.arch.feature = "ID_AA64MMFR2_EL1 ST 48_47";
 	CHECK(walks() && walked.small_ttst && !walked.lpa2_4k);
 	set_up();
-	kvm.arch.TGRAN4_52_BIT = true;
+	kvm.arch.feature = "ID_AA64MMFR0_EL1 TGRAN4 52_BIT";
 	CHECK(walks() && walked.lpa2_4k && !walked.lpa2_16k);
 	set_up();
-	kvm.arch.TGRAN16_52_BIT = true;
+	kvm.arch.feature = "ID_AA64MMFR0_EL1 TGRAN16 52_BIT";
 	CHECK(walks() && walked.lpa2_16k && !walked.lva);
 	set_up();
-	kvm.arch.VARange_52 = true;
+	kvm.arch.feature = "ID_AA64MMFR2_EL1 VARange 52";
 	CHECK(walks() && walked.lva && !walked.e0pd);
 	set_up();
-	kvm.arch.E0PD_IMP = true;
+	kvm.arch.feature = "ID_AA64MMFR2_EL1 E0PD IMP";
 	CHECK(walks() && walked.e0pd && !walked.small_ttst);
 }
 

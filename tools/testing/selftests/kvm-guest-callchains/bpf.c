@@ -104,8 +104,8 @@ static int check_stacks(int map, unsigned int cpumode, bool build_ids)
 static int run_program(unsigned int flags, unsigned int cpumode, unsigned int seconds,
 		       bool build_ids)
 {
-	int map = build_ids ? create_stacks(sizeof(struct bpf_stack_build_id), BPF_F_STACK_BUILD_ID) :
-			      create_stacks(sizeof(uint64_t), 0);
+	int map = create_stacks(build_ids ? sizeof(struct bpf_stack_build_id) : sizeof(uint64_t),
+				build_ids ? BPF_F_STACK_BUILD_ID : 0);
 	int program = load_program(map, flags), found = 0;
 	time_t deadline = time(NULL) + seconds;
 	struct perf_event_attr attr;

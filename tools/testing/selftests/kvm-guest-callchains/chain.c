@@ -76,7 +76,8 @@ bool is_harmless(const struct sample *sample)
 		return false;
 	}
 	for (i = 1; i < sample->nr; i++) {
-		if (sample->chain[i] == CANARY || !sample->chain[i] ||
+		if (sample->chain[i] == CANARY || sample->chain[i] == (uint32_t)CANARY ||
+		    sample->chain[i] == CANARY >> 32 || !sample->chain[i] ||
 		    sample->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
 			ksft_print_msg("entry %lu is %#lx\n", (unsigned long)i,
 				       (unsigned long)sample->chain[i]);

@@ -7,6 +7,7 @@
 #define __GUEST_STACK_KVM_HOST_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <linux/types.h>
 
@@ -21,7 +22,7 @@ struct kvm_s2_mmu {
 struct kvm_arch {
 	struct kvm_s2_mmu mmu;
 	bool		is_protected;
-	bool		ST_48_47, TGRAN4_52_BIT, TGRAN16_52_BIT, VARange_52, E0PD_IMP;
+	const char	*feature;	/* the one that the guest has, or NULL */
 };
 
 struct kvm {
@@ -54,8 +55,13 @@ struct perf_guest_frame {
 };
 
 #define kvm_phys_shift(mmu)			((mmu)->phys_shift)
-#define kvm_has_feat(kvm, reg, field, limit)	((kvm)->arch.field##_##limit)
+#define kvm_has_feat(kvm, reg, field, limit)	has_feature(kvm, #reg " " #field " " #limit)
 #define kvm_has_feat_enum			kvm_has_feat
+
+static inline bool has_feature(const struct kvm *kvm, const char *name)
+{
+	return kvm->arch.feature && !strcmp(kvm->arch.feature, name);
+}
 
 static inline bool system_supports_mte(void)
 {

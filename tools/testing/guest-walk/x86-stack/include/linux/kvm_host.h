@@ -79,17 +79,30 @@ static inline int cpuid_maxphyaddr(struct kvm_vcpu *vcpu)
 	return vcpu->pa_bits;
 }
 
-#define READ_REGISTER(function, field)					\
-	static inline u64 function(struct kvm_vcpu *vcpu)		\
-	{								\
-		return vcpu->field;					\
-	}
+static inline u64 kvm_rip_read(struct kvm_vcpu *vcpu)
+{
+	return vcpu->rip;
+}
 
-READ_REGISTER(kvm_rip_read, rip)
-READ_REGISTER(kvm_rbp_read, rbp)
-READ_REGISTER(kvm_read_cr0, cr0)
-READ_REGISTER(kvm_read_cr3, cr3)
-READ_REGISTER(kvm_read_cr4, cr4)
+static inline u64 kvm_rbp_read(struct kvm_vcpu *vcpu)
+{
+	return vcpu->rbp;
+}
+
+static inline u64 kvm_read_cr0(struct kvm_vcpu *vcpu)
+{
+	return vcpu->cr0;
+}
+
+static inline u64 kvm_read_cr3(struct kvm_vcpu *vcpu)
+{
+	return vcpu->cr3;
+}
+
+static inline u64 kvm_read_cr4(struct kvm_vcpu *vcpu)
+{
+	return vcpu->cr4;
+}
 
 /* Of virt/kvm/guest_frame.c */
 bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);
