@@ -3,8 +3,27 @@
 # said; second: the facts of a report. What differs is printed; so is a vCPU that the
 # guests do not have.
 #
+# -v arch=x86_64             what the guest is of, if not of arm64
 # -v kind=vmexit|trap|mmio   what the report is of
 # -v atmost=1                events were lost: no count may be larger, vCPUs may be unknown
+
+# What perf calls the exits, and where the guest's device is
+BEGIN {
+	hypercall = "HVC64"
+	sysreg = "SYS64"
+	idle = "WFx"
+	access = "DABT_LOW"
+	device = "0x10000000"
+	device_read = "0x10000008"
+	if (arch == "x86_64") {
+		hypercall = "hypercall"
+		sysreg = "cpuid"
+		idle = "hlt"
+		access = "npf"
+		device = "0xd0000"
+		device_read = "0xd0008"
+	}
+}
 
 function field(name, i) {
 	for (i = 1; i <= NF; i++)
@@ -28,15 +47,15 @@ NR == FNR && /^vm=/ {
 	vcpu = field("vm") "/" field("vcpu")
 	vcpus[vcpu] = 1
 	if (kind == "mmio") {
-		want("0x10000000:W", int((field("mmio") + 1) / 2))
-		want("0x10000008:R", int(field("mmio") / 2))
+		want(device ":W", int((field("mmio") + 1) / 2))
+		want(device_read ":R", int(field("mmio") / 2))
 		exits[vcpu] = field("mmio")
 		next
 	}
-	want("HVC64", field("hvc"))
-	want("SYS64", field("sysreg"))
-	want("WFx", field("wfi"))
-	want("DABT_LOW", field("mmio"))
+	want(hypercall, field("hvc"))
+	want(sysreg, field("sysreg"))
+	want(idle, field("wfi"))
+	want(access, field("mmio"))
 	exits[vcpu] = field("exits")
 	if (kind == "trap")
 		exits[vcpu] = field("hvc") + field("sysreg") + field("wfi") + field("mmio")
@@ -48,7 +67,8 @@ NR == FNR { next }
 $2 == "=" { next }
 
 {
-	if (atmost && $1 ~ /\/unknown$/)
+	# x86 has the vCPU in kvm_entry, but not which VM of the process it is of.
+	if (atmost && ($1 ~ /\/unknown$/ || arch == "x86_64" && $1 !~ /-/))
 		next
 	if (!($1 in vcpus) && ($3 + $4)) {
 		print $1 ": no vCPU of a guest, but " $3 " " $2

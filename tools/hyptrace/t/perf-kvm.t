@@ -3,6 +3,7 @@
 # perf kvm stat of the topic perf-kvm-stat: its counts are KVM's own and its times those of
 # the machine, in each mode of KVM; Debian's perf has the faults that the topic mends, and
 # works with it; no tracepoint that exists has changed. t/bench.t has what the new ones cost.
+# CONFIG=x86 boots a kernel for x86-64, on QEMU's emulation of AMD's SVM: counts of each vCPU.
 # shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/hyptrace/t/tap.sh
@@ -14,8 +15,12 @@
 # shellcheck source=tools/hyptrace/source.sh
 . "$TOOLS/source.sh"
 
+: "${CONFIG:=default}"
+assign CONFIG "$@"
+export CONFIG
 COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
 kvm=$TOOLS/perf-kvm
+built=$BUILD/perf/perf
 trap 'put_back; rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 
 vm_script <<'END2'
@@ -28,7 +33,7 @@ END2
 files() {
 	rm -rf "$tmp/files"
 	mkdir "$tmp/files"
-	cp -R "$kvm" "$BUILD/perf/perf" "$tmp/files"
+	cp -R "$kvm" "$built" "$tmp/files"
 	mkdir -p "$tmp/files/tests/shell"
 	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/tests/shell"
 	echo "$@" >"$tmp/files/list"
@@ -36,7 +41,7 @@ files() {
 
 # vm_out FORM [VARIABLE=value]...: what it leaves is in $tmp/out.
 vm_out() {
-	vm "$@" OUT="$tmp/out" TIMEOUT=600
+	vm "$@" OUT="$tmp/out" TIMEOUT=900
 }
 
 # Nothing but the kernel is needed, so that any arm64 system will do.
@@ -177,6 +182,21 @@ nops() {
 		awk '$2 < 1 || $2 != $3 || $4 != 0 { bad = 1 } END { exit bad || NR != 6 }' "$tmp/sites"
 }
 
+# x86's perf, which this machine's is, and a guest of x86
+on_x86() {
+	[ "$(uname -m)" = x86_64 ] || {
+		echo "1..0 # SKIP perf of x86-64 is built on x86-64, this is $(uname -m)"
+		exit
+	}
+	ok "perf of this machine is built" "$TOOLS/perf" FOR=host
+	built=$BUILD/perf-host/perf
+	files shell.sh exits.sh
+	vm_out x86 MODE=none CPU=max,+svm,+npt
+	plan
+	exit
+}
+
+[ "$CONFIG" != x86 ] || on_x86
 ok "perf is built" "$TOOLS/perf"
 ok "perf of this machine is built" "$TOOLS/perf" FOR=host
 ok "which thread runs which vCPU" map_test

@@ -2,7 +2,8 @@
 # perf kvm stat
 # SPDX-License-Identifier: GPL-2.0
 #
-# Record a VM that leaves the guest a known number of times. It takes arm64 and /dev/kvm.
+# Record a VM that leaves the guest a known number of times. It takes /dev/kvm, and
+# arm64 or AMD's SVM.
 
 data=$(mktemp -d /tmp/perf_kvm_stat.XXXXXX)
 err=0
@@ -75,24 +76,32 @@ expect_header()
 	fi
 }
 
-[ "$(uname -m)" = aarch64 ] || skip "perf kvm stat: no guest for this architecture"
+# What the exits of a hypercall, of an access and of the emulated instruction are called; the device
+case $(uname -m) in
+aarch64) hypercall=HVC64 access=DABT_LOW emulated=SYS64 write=0x10000000:W read=0x10000008:R ;;
+x86_64)
+	grep -qw svm /proc/cpuinfo || skip "perf kvm stat: the guest is for AMD's SVM"
+	hypercall=hypercall access=npf emulated=cpuid write=0xd0000:W read=0xd0008:R
+	;;
+*) skip "perf kvm stat: no guest for this architecture" ;;
+esac
 [ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
 start_vm || skip "perf kvm stat: no VM"
 record || skip "perf kvm stat: not allowed to record"
 
-event=HVC64
+event=$hypercall
 expect "exits of all vCPUs" 300
-event=DABT_LOW
+event=$access
 expect "accesses to a device are exits" 7
-event=0x10000000:W
+event=$write
 expect "writes to a device" 4 --event=mmio
-event=0x10000008:R
+event=$read
 expect "reads from a device" 3 --event=mmio
 if [ -e /sys/kernel/tracing/events/kvm/kvm_vcpu_load ]; then
-	event=SYS64
+	event=$emulated
 	expect "exits of vCPU 0" 50 --vcpu 0
 	expect "exits of vCPU 1" 100 --vcpu 1
-	expect "traps of vCPU 1" 100 --vcpu 1 --event=trap
+	[ "$emulated" != SYS64 ] || expect "traps of vCPU 1" 100 --vcpu 1 --event=trap
 fi
 if cat /sys/kernel/debug/kvm/*/vcpu1/pid > /dev/null 2>&1; then
 	expect_header

@@ -2,16 +2,16 @@
 /*
  * A VM whose vCPUs leave the guest a known number of times
  *
- * Each vCPU waits in the kernel, in a WFI. For each line on standard input, all of them make
- * hypercalls, read a system register and access a device, and go back to wait; then a line for
- * each vCPU says how many exits KVM has counted. Only the accesses return to user space, and
- * only vCPU 0 makes any.
+ * Each vCPU waits in the kernel, in arm64's WFI or x86's HLT. For each line on standard input,
+ * all of them make hypercalls, read a system register (x86: execute CPUID) and access a device,
+ * and go back to wait; then a line for each vCPU says how many exits KVM has counted. Only the
+ * accesses return to user space, and only vCPU 0 makes any.
  */
 #include <linux/compiler.h>
 #include <stdio.h>
 #include "../tests.h"
 
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__x86_64__)
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,17 +29,10 @@
 #include <linux/kernel.h>
 #include <linux/kvm.h>
 
-#define MEMORY_IPA	0x40000000UL
-#define MEMORY_SIZE	0x20000UL	/* two pages of any size */
-#define BLOCKS		0x10000UL	/* the second has a struct block for each vCPU */
-#define DEVICE_IPA	0x10000000UL	/* no memory there: an exit */
-#define GICD_IPA	0x08000000UL
-#define GICR_IPA	0x080a0000UL
-#define WAKE_PPI	20
 #define MAX_VCPUS	8
 #define DEADLINE	120		/* seconds */
 
-/* The guest runs without caches: each side has cache lines of its own. */
+/* arm64's guest runs without caches: each side has cache lines of its own. */
 struct block {
 	uint64_t go;		/* the round to make */
 	uint64_t hvc;		/* hypercalls */
@@ -51,10 +44,6 @@ struct block {
 };
 
 enum counter { EXITS, HVC, WFI, MMIO, NR_STATS };
-
-static const char * const counter_names[] = {
-	"exits", "hvc_exit_stat", "wfi_exit_stat", "mmio_exit_user",
-};
 
 struct vcpu {
 	int id, fd, stats_fd;
@@ -97,53 +86,22 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* To memory, and from there the next time */
-static void flush(void *addr)
-{
-	asm volatile("dsb sy; dc civac, %0; dsb sy" : : "r" (addr) : "memory");
-}
-
-/* x19: the block; x20: the device. KVM answers an unknown hypercall in x0 to x3. */
-asm("	.pushsection .rodata\n"
-"	.globl kvm_exits_payload, kvm_exits_payload_end\n"
-"	.balign 4\n"
-"kvm_exits_payload:\n"
-"1:	ldr	x21, [x19, #0]\n"
-"	ldr	x22, [x19, #256]\n"
-"	cmp	x21, x22\n"
-"	b.ne	2f\n"
-"	wfi\n"
-"	b	1b\n"
-"2:	ldr	x23, [x19, #8]\n"
-"	cbz	x23, 4f\n"
-"3:	mov	w0, #0xc7ff0000\n"
-"	hvc	#0\n"
-"	sub	x23, x23, #1\n"
-"	cbnz	x23, 3b\n"
-"4:	ldr	x23, [x19, #16]\n"
-"	cbz	x23, 6f\n"
-"5:	mrs	x0, id_aa64pfr0_el1\n"
-"	sub	x23, x23, #1\n"
-"	cbnz	x23, 5b\n"
-"6:	ldr	x23, [x19, #24]\n"
-"	cbz	x23, 8f\n"
-"7:	str	w23, [x20]\n"
-"	sub	x23, x23, #1\n"
-"	cbz	x23, 8f\n"
-"	ldr	w0, [x20, #8]\n"
-"	sub	x23, x23, #1\n"
-"	cbnz	x23, 7b\n"
-"8:	str	x21, [x19, #256]\n"
-"	b	1b\n"
-"kvm_exits_payload_end:\n"
-"	.popsection\n"
-);
+/*
+ * The guest's code. Each of these headers has it, where it and the rest of the guest are, and
+ * what makes it run and wakes it.
+ */
 extern const char kvm_exits_payload[], kvm_exits_payload_end[];
+
+#ifdef __aarch64__
+#include "kvm_exits_arm64.h"
+#else
+#include "kvm_exits_x86.h"
+#endif
 
 static void create_vm(void)
 {
 	struct kvm_userspace_memory_region region = {
-		.guest_phys_addr	= MEMORY_IPA,
+		.guest_phys_addr	= MEMORY_GPA,
 		.memory_size		= MEMORY_SIZE,
 	};
 	size_t offset;
@@ -155,11 +113,12 @@ static void create_vm(void)
 	memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		err(1, "mmap");
-	memcpy(memory, kvm_exits_payload, kvm_exits_payload_end - kvm_exits_payload);
+	memcpy(memory + PAYLOAD, kvm_exits_payload, kvm_exits_payload_end - kvm_exits_payload);
 	for (offset = 0; offset < MEMORY_SIZE; offset += 64)
 		flush(memory + offset);
 	region.userspace_addr = (uintptr_t)memory;
 	XIOCTL(vm_fd, KVM_SET_USER_MEMORY_REGION, &region);
+	init_vm();
 }
 
 static void xpread(int fd, void *buf, size_t size, off_t offset)
@@ -199,80 +158,24 @@ static uint64_t read_stat(const struct vcpu *vcpu, enum counter counter)
 	return value;
 }
 
-static void set_reg(const struct vcpu *vcpu, size_t offset, uint64_t value)
-{
-	struct kvm_one_reg reg = {
-		.id	= KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | offset / 4,
-		.addr	= (uintptr_t)&value,
-	};
-
-	XIOCTL(vcpu->fd, KVM_SET_ONE_REG, &reg);
-}
-
 static void create_vcpu(int id)
 {
 	struct vcpu *vcpu = &vcpus[id];
-	struct kvm_vcpu_init init;
 	int i;
 
 	vcpu->id = id;
 	vcpu->fd = XIOCTL(vm_fd, KVM_CREATE_VCPU, id);
-	XIOCTL(vm_fd, KVM_ARM_PREFERRED_TARGET, &init);
-	XIOCTL(vcpu->fd, KVM_ARM_VCPU_INIT, &init);
 	vcpu->run = mmap(NULL, XIOCTL(kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, vcpu->fd, 0);
 	if (vcpu->run == MAP_FAILED)
 		err(1, "mmap");
 	vcpu->block = memory + BLOCKS + id * sizeof(struct block);
-	set_reg(vcpu, offsetof(struct kvm_regs, regs.pc), MEMORY_IPA);
-	set_reg(vcpu, offsetof(struct kvm_regs, regs.regs[19]),
-		MEMORY_IPA + BLOCKS + id * sizeof(struct block));
-	set_reg(vcpu, offsetof(struct kvm_regs, regs.regs[20]), DEVICE_IPA);
+	init_vcpu(vcpu);
 	vcpu->stats_fd = XIOCTL(vcpu->fd, KVM_GET_STATS_FD, 0);
 	for (i = 0; i < NR_STATS; i++)
 		vcpu->offsets[i] = stat_offset(vcpu->stats_fd, counter_names[i]);
 	pthread_mutex_init(&vcpu->turn, NULL);
 	nr_vcpus = id + 1;
-}
-
-static void set_gic(int fd, uint32_t group, uint64_t attr, uint64_t value)
-{
-	struct kvm_device_attr device_attr = {
-		.group	= group,
-		.attr	= attr,
-		.addr	= (uintptr_t)&value,
-	};
-
-	XIOCTL(fd, KVM_SET_DEVICE_ATTR, &device_attr);
-}
-
-#define ICC_REG(crn, crm, op2)	(3UL << 14 | (crn) << 7 | (crm) << 3 | (op2))
-#define ICC_PMR			ICC_REG(4, 6, 0)
-#define ICC_IGRPEN1		ICC_REG(12, 12, 7)
-#define GICR_IGROUPR0		0x10080
-#define GICR_ISENABLER0		0x10100
-
-/* One interrupt of each vCPU is enabled; none is ever taken. */
-static void create_gic(void)
-{
-	struct kvm_create_device device = { .type = KVM_DEV_TYPE_ARM_VGIC_V3 };
-	unsigned long i;
-	uint64_t cpu;
-
-	XIOCTL(vm_fd, KVM_CREATE_DEVICE, &device);
-	set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_VGIC_V3_ADDR_TYPE_DIST, GICD_IPA);
-	set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_VGIC_V3_ADDR_TYPE_REDIST, GICR_IPA);
-	set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_DEV_ARM_VGIC_CTRL_INIT, 0);
-	set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_DIST_REGS, 0, 2);
-	for (i = 0; i < nr_vcpus; i++) {
-		cpu = (uint64_t)i << KVM_DEV_ARM_VGIC_V3_MPIDR_SHIFT;
-		set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_REDIST_REGS, cpu | GICR_IGROUPR0,
-			1 << WAKE_PPI);
-		set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_REDIST_REGS, cpu | GICR_ISENABLER0,
-			1 << WAKE_PPI);
-		set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_CPU_SYSREGS, cpu | ICC_PMR, 0xf8);
-		set_gic(device.fd, KVM_DEV_ARM_VGIC_GRP_CPU_SYSREGS, cpu | ICC_IGRPEN1, 1);
-	}
 }
 
 static void access_device(struct vcpu *vcpu)
@@ -325,18 +228,6 @@ static void start_vcpu(struct vcpu *vcpu)
 	}
 }
 
-/* An interrupt ends a WFI even if it is masked. */
-static void set_irq(const struct vcpu *vcpu, int level)
-{
-	struct kvm_irq_level irq = {
-		.irq	= KVM_ARM_IRQ_TYPE_PPI << KVM_ARM_IRQ_TYPE_SHIFT |
-			  (uint32_t)vcpu->id << KVM_ARM_IRQ_VCPU_SHIFT | WAKE_PPI,
-		.level	= level,
-	};
-
-	XIOCTL(vm_fd, KVM_IRQ_LINE, &irq);
-}
-
 static char thread_state(pid_t tid)
 {
 	char name[64], text[256], *end;
@@ -386,7 +277,7 @@ static void let_go(struct vcpu *vcpu, uint64_t round)
 	block->mmio = vcpu->id ? 0 : option.mmio;
 	block->go = round;
 	flush(block);
-	set_irq(vcpu, 1);
+	wake(vcpu);
 }
 
 static void report(struct vcpu *vcpu)
@@ -419,7 +310,7 @@ static void make_round(uint64_t round)
 		if (!vcpus[i].started)
 			continue;
 		wait_until(round_is_made, &vcpus[i]);
-		set_irq(&vcpus[i], 0);
+		end_wake(&vcpus[i]);
 		wait_until(waits, &vcpus[i]);
 	}
 	for (i = 0; i < nr_vcpus; i++)
@@ -467,7 +358,7 @@ static int kvm_exits(int argc, const char **argv)
 	create_vm();
 	for (i = 0; i < option.vcpus; i++)
 		create_vcpu(i);
-	create_gic();
+	init_irqs();
 	make_round(round);
 	while (fgets(line, sizeof(line), stdin))
 		make_round(++round);
