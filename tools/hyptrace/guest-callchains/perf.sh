@@ -101,6 +101,17 @@ folded() {
 		cat folded && grep -q 'k_entry;k_outer;k_middle;k_leaf' folded
 }
 
+# The guest's kallsyms below the number of its VMM, and another VMM's that is not there
+mounted() {
+	mkdir -p "mnt/$guest/proc" mnt/1/proc
+	cp kallsyms "mnt/$guest/proc"
+	: >"mnt/$guest/proc/modules"
+	"$PERF" kvm --guest --guestmount=mnt record -e "$event" -c 500000 -g -p "$guest" -o mounted.data \
+		-- sleep 1 &&
+		"$PERF" script -i mounted.data --guestmount=mnt -F ip,sym 2>err >by-mount &&
+		share by-mount k_leaf "k_leaf k_middle k_outer k_entry"
+}
+
 # Chains have their callers there.
 json() {
 	"$PERF" data convert -i data --to-json=data.json --force || return
@@ -109,6 +120,16 @@ json() {
 	echo "$samples samples, $addresses addresses"
 	head -n 60 data.json
 	[ "$samples" -gt 20 ] && [ "$addresses" -gt $((11 * samples / 10)) ]
+}
+
+# The chart is made of the host's switches, and passes over the guest's samples beside them.
+timechart() {
+	kvm --host --guest record -e sched:sched_switch -e sched:sched_wakeup -e "$event" -c 500000 \
+		-g -p "$guest" -o chart.data -- sleep 1 &&
+		"$PERF" script -i chart.data --guestkallsyms=kallsyms >chart.txt 2>&1
+	head -n 20 chart.txt
+	grep k_leaf chart.txt >chart.leaves && "$PERF" timechart -i chart.data -o chart.svg &&
+		grep '<svg' chart.svg && ! grep k_leaf chart.svg
 }
 
 top_has_guest() {
@@ -136,7 +157,9 @@ ok "the chain of EL1, by the guest's kallsyms" kernel_chain
 ok "the chain of EL0, by the VMM's file" user_chain
 ok "perf report" reported
 ok "perf report, folded" folded
+ok "--guestmount" mounted
 ok "perf data convert" json
+ok "perf timechart" timechart
 ok "perf top" top_shows
 ok "perf record without --guest has no samples of it" host_only
 ok "the guest ends" end_guest
