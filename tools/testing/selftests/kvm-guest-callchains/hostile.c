@@ -18,6 +18,7 @@
 
 #include "../kselftest.h"
 #include "chain.h"
+#include "random.h"
 #include "sampler.h"
 #include "vm.h"
 
@@ -34,22 +35,8 @@
 static const struct layout plain = { 12, 48 };
 static struct vm vm;
 static struct vcpu vcpu, writer;
-static uint64_t seed;
 static unsigned int seconds = 5;
 static const char *missing;	/* what the machine lacks for a case */
-
-static uint64_t next(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return (next() >> 11) % n;
-}
 
 /* An address of the scratch page at EL1, and what is there */
 static uint64_t scratch(uint64_t offset)
@@ -318,7 +305,7 @@ static uint64_t random_descriptor(void)
 	case 0:
 		return 0;
 	case 1:
-		return next();
+		return next_random();
 	case 2:
 		return (MEMORY_IPA + MEMORY_SIZE + below(64) * 0x1000) | attributes;
 	case 3:
@@ -334,7 +321,7 @@ static uint64_t random_word(void)
 {
 	switch (below(40)) {
 	case 0:
-		return next();
+		return next_random();
 	case 1:
 		return scratch(below(PAGE_64K));
 	case 2:
@@ -521,7 +508,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	seed = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) * 0x9e3779b97f4a7c15UL | 1;
+	seed_random(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
 	if (argc > 2)
 		seconds = atoi(argv[2]);
 	use_pmu = argc > 3 && !strcmp(argv[3], "cycles");

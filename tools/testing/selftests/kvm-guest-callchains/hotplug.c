@@ -17,6 +17,7 @@
 
 #include "../kselftest.h"
 #include "chain.h"
+#include "random.h"
 #include "vm.h"
 
 #define PERIOD		20000
@@ -27,16 +28,7 @@
 static const struct layout plain = { 12, 48 };
 static struct vm vm;
 static struct vcpu vcpus[MAX_VCPUS];
-static uint64_t seed;
 static unsigned int seconds = 5;
-
-static uint64_t below(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % n;
-}
 
 /* Records in a page of the guest's, and in the late one, lead to each other. */
 static uint64_t random_record(void)
@@ -286,7 +278,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	seed = (argc > 1 ? strtoull(argv[1], NULL, 0) : 1) * 0x9e3779b97f4a7c15UL | 1;
+	seed_random(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
 	if (argc > 2)
 		seconds = atoi(argv[2]);
 	use_pmu = argc > 3 && !strcmp(argv[3], "cycles");

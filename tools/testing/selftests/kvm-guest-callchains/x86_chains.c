@@ -8,13 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "../kselftest.h"
 #include "chain.h"
+#include "random.h"
 #include "x86_vm.h"
 
 #define SAMPLES		100
 #define FEW_SAMPLES	20
+#define PERIOD		20000
+#define SECONDS		5
+
+/* In the guest's memory: what its second vCPU writes, and where */
+#define WRITES		0x50000UL
 
 static const struct spins work = { 20000, 20000, 2 };
 static struct vm vm;
@@ -238,6 +246,120 @@ static bool marks(void)
 	return has_callers(scratch(0), NULL, 0);
 }
 
+#define ALIAS_VA	0x20000000UL
+#define NR_WRITES	1024UL
+#define NR_PAGES	16
+
+/* An entry of the last table, most often for a page of records */
+static uint64_t random_entry(void)
+{
+	switch (below(20)) {
+	case 0:
+		return 0;
+	case 1:
+		return next_random();
+	case 2:
+		return (MEMORY_IPA + MEMORY_SIZE + below(NR_PAGES) * 0x1000) | 0x63;
+	case 3:
+		return (MEMORY_IPA - 0x1000) | 0x63;
+	case 4:
+		return (MEMORY_IPA + below(MEMORY_SIZE / 0x1000) * 0x1000) | 0x63;
+	default:
+		return (MEMORY_IPA + SCRATCH + below(NR_PAGES) * 0x1000) | 0x63;
+	}
+}
+
+static uint64_t random_record(void)
+{
+	switch (below(40)) {
+	case 0:
+		return next_random();
+	case 1:
+		return -below(5000);
+	default:
+		return scratch(below(PAGE_64K / 8) * 8);
+	}
+}
+
+static void set_write(uint64_t n, uint64_t va, uint64_t value)
+{
+	size_t word = vm.layout->kernel_bits / 8;
+
+	memcpy(vm.memory + WRITES + 2 * n * word, &va, word);
+	memcpy(vm.memory + WRITES + (2 * n + 1) * word, &value, word);
+}
+
+/* The low word of an entry is all that 32-bit code writes of it. */
+static void start_writer(struct vcpu *writer)
+{
+	size_t word = vm.layout->kernel_bits / 8;
+	uint64_t i, page, *entries[NR_PAGES];
+
+	for (i = 0; i < NR_PAGES; i++) {
+		page = i * 0x1000;
+		entries[i] = map(&vm, scratch(page), MEMORY_IPA + SCRATCH + page, 12, 0);
+		map(&vm, ALIAS_VA + page, MEMORY_IPA + SCRATCH + page, 12, 0);
+	}
+	for (i = 0; i < NR_WRITES; i++) {
+		if (below(4))
+			set_write(i, ALIAS_VA + below(PAGE_64K / word) * word, random_record());
+		else
+			set_write(i, kernel_va(&vm, (char *)entries[below(NR_PAGES)] - vm.memory),
+				  random_entry());
+	}
+	create_vcpu(&vm, writer, 1);
+	run_writer(writer, kernel_va(&vm, WRITES), NR_WRITES);
+	start_vcpu(writer);
+}
+
+static bool harmless_samples(uint64_t *samples, uint64_t *callers)
+{
+	time_t end = time(NULL) + SECONDS;
+	struct perf_event_attr attr;
+	struct sampler sampler;
+	struct sample sample;
+	bool good = true;
+
+	init_event(&attr);
+	attr.sample_period = PERIOD;
+	if (!open_sampler(&sampler, &attr, vcpu.tid))
+		err(1, "perf_event_open");
+	while (good && time(NULL) < end) {
+		usleep(1000);
+		while (good && next_sample(&sampler, &sample)) {
+			good = is_harmless(&sample);
+			*callers += sample.nr - 2;
+		}
+	}
+	*samples = sampler.samples;
+	close_sampler(&sampler);
+	return good;
+}
+
+/* Another vCPU writes the records and the tables that lead to them. */
+static bool changing_memory(void)
+{
+	size_t word = vm.layout->kernel_bits / 8, i;
+	uint64_t samples, callers = 0, value;
+	struct vcpu writer;
+	bool good;
+
+	for (i = 0; i < PAGE_64K; i += word) {
+		value = random_record();
+		memcpy(vm.memory + SCRATCH + i, &value, word);
+	}
+	start_writer(&writer);
+	run_kernel(&vcpu, pc(), scratch(below(PAGE_64K / 8) * 8));
+	start_vcpu(&vcpu);
+	good = harmless_samples(&samples, &callers);
+	ksft_print_msg("%lu samples with %lu callers\n", (unsigned long)samples,
+		       (unsigned long)callers);
+	stop_vcpu(&vcpu);
+	stop_vcpu(&writer);
+	close_vcpu(&writer);
+	return good && samples > 10 * SECONDS && callers * 5 > samples;
+}
+
 static const struct layout wide = { 64, 64, 4 }, narrow = { 32, 32, 3 };
 
 static const struct {
@@ -255,12 +377,14 @@ static const struct {
 	{ "64-bit: an address that is too large", &wide, too_large },
 	{ "64-bit: tables that are their own entries", &wide, recursive_tables },
 	{ "64-bit: an address that perf takes for a mark", &wide, marks },
+	{ "64-bit: records and tables that change", &wide, changing_memory },
 	{ "32-bit: a loop", &narrow, loop },
 	{ "32-bit: a frame pointer that is not aligned", &narrow, misaligned },
 	{ "32-bit: a page that is not mapped", &narrow, not_mapped },
 	{ "32-bit: a record that ends in another page", &narrow, across_pages },
 	{ "32-bit: the VMM's memory beside the guest's", &narrow, canaries },
 	{ "32-bit: an address that is too large", &narrow, too_large },
+	{ "32-bit: records and tables that change", &narrow, changing_memory },
 };
 
 int main(void)
@@ -268,6 +392,7 @@ int main(void)
 	size_t i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	seed_random(1);
 	ksft_print_header();
 	ksft_set_plan(ARRAY_SIZE(layouts) + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(layouts); i++)

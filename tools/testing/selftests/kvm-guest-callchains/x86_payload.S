@@ -31,7 +31,7 @@
 \name:
 .endm
 
-.macro functions n, bp, sp
+.macro functions n, bp, sp, ax, bx, dx, si
 	.code\n
 
 label k\n\()_entry
@@ -74,6 +74,23 @@ label k\n\()_spin_end
 label k\n\()_hostile
 	jmp	k\n\()_hostile
 
+/*
+ * In the kernel: writes what the VMM gives, at full speed. ESI: the list of writes, each an
+ * address and a word; EDI: how many
+ */
+label k\n\()_writer
+	mov	\si, \dx
+	mov	%edi, %ecx
+2:	mov	(\dx), \ax
+	mov	\n / 8(\dx), \bx
+	mov	\bx, (\ax)
+	add	$(\n / 4), \dx
+	dec	%ecx
+	jnz	2b
+	mov	%cr3, \ax
+	mov	\ax, %cr3
+	jmp	k\n\()_writer
+
 label u\n\()_start
 	xor	%ebp, %ebp
 1:	call	u\n\()_outer
@@ -111,8 +128,8 @@ label u\n\()_spin_end
 .endm
 
 guest_begin:
-	functions 64, %rbp, %rsp
-	functions 32, %ebp, %esp
+	functions 64, %rbp, %rsp, %rax, %rbx, %rdx, %rsi
+	functions 32, %ebp, %esp, %eax, %ebx, %edx, %esi
 	.balign	0x10000
 guest_end:
 	.section .note.GNU-stack, "", %progbits

@@ -325,3 +325,17 @@ void run_kernel(const struct vcpu *vcpu, uint64_t pc, uint64_t fp)
 
 	XIOCTL(vcpu->fd, KVM_SET_REGS, &regs);
 }
+
+/* The kernel writes a list of addresses and words at full speed. */
+void run_writer(const struct vcpu *vcpu, uint64_t writes, uint64_t nr)
+{
+	bool wide = vcpu->vm->layout->kernel_bits == 64;
+	struct kvm_regs regs = {
+		.rip	= kernel_code(vcpu->vm, wide ? k64_writer : k32_writer),
+		.rsi	= writes,
+		.rdi	= nr,
+		.rflags	= 2,
+	};
+
+	XIOCTL(vcpu->fd, KVM_SET_REGS, &regs);
+}

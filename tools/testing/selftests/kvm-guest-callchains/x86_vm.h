@@ -31,7 +31,8 @@ struct layout {
 		    k##n##_middle_ret[], k##n##_spin[], k##n##_spin_end[],	\
 		    u##n##_start[], u##n##_start_ret[], u##n##_outer_ret[],	\
 		    u##n##_deep_ret[], u##n##_last_ret[], u##n##_spin[],	\
-		    u##n##_spin_end[], k##n##_hostile[]
+		    u##n##_spin_end[], k##n##_hostile[],	\
+		    k##n##_writer[]
 
 DECLARE_LABELS(64);
 DECLARE_LABELS(32);
@@ -44,6 +45,7 @@ struct spins {
 uint64_t user_code(const struct vm *vm, const char *label);
 void run_program(const struct vcpu *vcpu, const struct spins *spins);
 void run_kernel(const struct vcpu *vcpu, uint64_t pc, uint64_t fp);
+void run_writer(const struct vcpu *vcpu, uint64_t writes, uint64_t nr);
 uint64_t *map(struct vm *vm, uint64_t va, uint64_t gpa, unsigned int shift, uint64_t flags);
 
 #endif
