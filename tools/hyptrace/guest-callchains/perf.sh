@@ -62,10 +62,11 @@ recorded() {
 		[ -s by-kallsyms ]
 }
 
-# The chains of a script, each as a line of functions from the innermost on, counted
+# The chains of a script, each as a line of functions from the innermost on, counted. The
+# guest of x86 has one of each name in code of 64 bits, and one of 32.
 chains() {
 	awk '
-		NF { line = line (line ? " " : "") $2; next }
+		NF { sub(/64_/, "_", $2); line = line (line ? " " : "") $2; next }
 		line { n[line]++; line = "" }
 		END { if (line) n[line]++; for (line in n) print n[line], line }' "$1" | sort -rn
 }
@@ -110,6 +111,14 @@ mounted() {
 		-- sleep 1 &&
 		"$PERF" script -i mounted.data --guestmount=mnt -F ip,sym 2>err >by-mount &&
 		share by-mount k_leaf "k_leaf k_middle k_outer k_entry"
+}
+
+# By the guest's vmlinux alone, also when it is recorded
+linked() {
+	"$PERF" kvm --guest --guestvmlinux=$DIR/vmlinux record -e "$event" -c 500000 -g -p "$guest" \
+		-o linked.data -- sleep 1 &&
+		"$PERF" script -i linked.data --guestvmlinux=$DIR/vmlinux -F ip,sym 2>err >by-vmlinux &&
+		share by-vmlinux k_leaf "k_leaf k_middle k_outer k_entry"
 }
 
 # Chains have their callers there.
@@ -158,6 +167,7 @@ ok "the chain of EL0, by the VMM's file" user_chain
 ok "perf report" reported
 ok "perf report, folded" folded
 ok "--guestmount" mounted
+ok "--guestvmlinux" linked
 ok "perf data convert" json
 ok "perf timechart" timechart
 ok "perf top" top_shows

@@ -5,7 +5,9 @@
 function is_root(function_name) {
 	return function_name ~ /^(el[01][th]_(64|32)_(sync|irq|fiq|error)|ret_from_fork)$/ ||
 	       function_name ~ /^(__primary_switched|__secondary_switched|primary_entry)$/ ||
-	       function_name ~ /^(start_kernel|init_el1|__pi_.*|vectors)$/
+	       function_name ~ /^(start_kernel|init_el1|__pi_.*|vectors)$/ ||
+	       function_name ~ /^(entry_SYSCALL_64.*|asm_.*|ret_from_fork_asm)$/ ||
+	       function_name ~ /^(common_startup_64|secondary_startup_64.*|startup_64.*|x86_64_start_.*)$/
 }
 
 {

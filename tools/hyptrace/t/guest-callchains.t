@@ -21,6 +21,7 @@ assign "CONFIG FORMS SEED SAMPLES TESTS" "$@"
 export CONFIG
 SUITE=kvm-guest-callchains
 event="cpu-clock"
+arch=arm64 for=arm64 to=perf payload=payload.S start=0xffff000000000000
 tests_here="chains hostile hotplug losses bpf perf"
 case $CONFIG in
 pmu)
@@ -39,7 +40,8 @@ kcsan)
 	;;
 x86)
 	: "${FORMS:=none,max,+svm,+npt}"
-	tests_here=x86_chains
+	tests_here="x86_chains perf"
+	arch=x86_64 for=host to=perf-host payload=x86_payload.S start=0xffff800000000000
 	;;
 *) : "${FORMS:=protected,max protected,cortex-a72 nvhe,cortex-a72 vhe,max}" ;;
 esac
@@ -60,10 +62,22 @@ for test in $tests; do
 done
 END2
 
+# The guest's kernel as a vmlinux, linked to the address at which spin has it, and without the
+# labels in its functions
+vmlinux() {
+	cross=$(cross_for $arch)
+	"${cross}gcc" -nostdlib -static -no-pie -o "$1" -Wl,--section-start=.guest=$start \
+		-Wl,--defsym=_text=guest_begin,--defsym=_etext=guest_end,--defsym=_edata=guest_end \
+		-Wl,--entry=guest_begin "$BUILD/tree/tools/testing/selftests/$SUITE/$payload" &&
+		"${cross}objcopy" --rename-section .guest=.text --wildcard --strip-symbol='*_spin*' \
+			--strip-symbol='*_ret' "$1"
+}
+
 lay_out() {
 	rm -rf "$tmp/files"
 	cp -R "$selftests" "$tmp/files"
-	cp "$BUILD/perf/perf" "$TOOLS/guest-callchains/perf.sh" "$tmp/files" || [ "$CONFIG" = x86 ]
+	[ ! -e "$BUILD/$to/perf" ] ||
+		cp "$BUILD/$to/perf" "$TOOLS/guest-callchains/perf.sh" "$tmp/files"
 }
 
 # By instructions: how busy this machine is does not count.
@@ -80,8 +94,14 @@ run_in() {
 selftests=$BUILD/selftest-$SUITE
 [ "$CONFIG" != x86 ] || selftests=$BUILD/selftest-x86-$SUITE
 ok "the kselftest is built" env SUITE=$SUITE "$TOOLS/selftest"
-[ "$CONFIG" = x86 ] || ok "perf is built" "$TOOLS/perf"
+if [ "$CONFIG,$(uname -m)" = x86,aarch64 ]; then
+	skip "perf on x86-64" "it is built there, and this is arm64"
+	TESTS=$(echo "$TESTS" | sed 's/perf//')
+else
+	ok "perf is built" "$TOOLS/perf" FOR=$for
+fi
 lay_out
+ok "the guest's vmlinux" vmlinux "$tmp/files/vmlinux"
 echo "# seed $SEED"
 for form in $FORMS; do
 	mode=${form%%,*} cpu=${form#*,}
@@ -91,4 +111,8 @@ for form in $FORMS; do
 	[ "$CONFIG" != pmu ] || run_in "$mode $cpu, pseudo-NMI" "$TESTS" MODE="$mode" CPU="$cpu" \
 		SMP=2 CMDLINE=irqchip.gicv3_pseudo_nmi=1
 done
+# What `make run TOOL=guest-callchains` shows
+[ "$TESTS" != "$tests_here" ] || case $CONFIG in
+default | x86) ok "the boot of a Linux guest" "$TOOLS/clients/guest-callchains-demo" "$tmp/linux" ;;
+esac
 plan

@@ -1,21 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest for perf to sample: it spins at EL0 and EL1 until standard input ends.
+ * A guest for perf to sample: it spins in its kernel and in its program until standard input
+ * ends.
  *
  * usage: spin KALLSYMS
  *
- * Writes the functions of EL1 to a file as /proc/kallsyms has them. Those of EL0 are where
- * this program has them.
+ * Writes the functions of the guest's kernel to a file as /proc/kallsyms has them. Those of
+ * its program are where this one has them.
  */
 #include <err.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#ifdef __aarch64__
 #include "vm.h"
+#define KERNEL(name)	k_##name
+#else
+#include "x86_vm.h"
+#define KERNEL(name)	k64_##name
+#endif
 
 #define SPINS	20000
 
 static struct vm vm;
+
+#ifdef __aarch64__
+static const struct layout layout = { 12, 48 };
+
+static void set_work(struct vcpu *vcpu)
+{
+	set_register(vcpu, 19, SPINS);
+	set_register(vcpu, 20, SPINS);
+	set_register(vcpu, 21, 1);
+}
+#else
+static const struct layout layout = { 64, 64, 4 };
+
+static void set_work(struct vcpu *vcpu)
+{
+	static const struct spins work = { SPINS, SPINS, 1 };
+
+	run_program(vcpu, &work);
+}
+#endif
 
 static void write_symbol(FILE *file, const char *label, const char *name)
 {
@@ -30,12 +57,10 @@ static void write_symbols(const char *path)
 		err(1, "%s", path);
 	write_symbol(file, guest_begin, "_text");
 	write_symbol(file, guest_begin, "_stext");
-	write_symbol(file, k_vectors, "k_vectors");
-	write_symbol(file, k_entry, "k_entry");
-	write_symbol(file, k_outer, "k_outer");
-	write_symbol(file, k_middle, "k_middle");
-	write_symbol(file, k_leaf, "k_leaf");
-	write_symbol(file, k_start, "k_start");
+	write_symbol(file, KERNEL(entry), "k_entry");
+	write_symbol(file, KERNEL(outer), "k_outer");
+	write_symbol(file, KERNEL(middle), "k_middle");
+	write_symbol(file, KERNEL(leaf), "k_leaf");
 	write_symbol(file, guest_end, "_etext");
 	if (fclose(file))
 		err(1, "%s", path);
@@ -43,7 +68,6 @@ static void write_symbols(const char *path)
 
 int main(int argc, char **argv)
 {
-	static const struct layout layout = { 12, 48 };
 	struct vcpu vcpu;
 
 	if (argc != 2)
@@ -51,9 +75,7 @@ int main(int argc, char **argv)
 	if (!create_vm(&vm, &layout))
 		errx(1, "no VM with pages of 4 KiB");
 	create_vcpu(&vm, &vcpu, 0);
-	set_register(&vcpu, 19, SPINS);
-	set_register(&vcpu, 20, SPINS);
-	set_register(&vcpu, 21, 1);
+	set_work(&vcpu);
 	start_vcpu(&vcpu);
 	write_symbols(argv[1]);
 	while (getchar() != EOF)

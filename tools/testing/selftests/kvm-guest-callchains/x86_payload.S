@@ -20,9 +20,10 @@
 	mov	\sp, \bp
 .endm
 
-.macro leaves bp
+.macro leaves name, bp
 	pop	\bp
 	ret
+	.size	\name, . - \name
 .endm
 
 /* A label that the VMM knows */
@@ -31,10 +32,16 @@
 \name:
 .endm
 
+/* One that perf knows, too */
+.macro function name
+	.type	\name, @function
+label	\name
+.endm
+
 .macro functions n, bp, sp, ax, bx, dx, si
 	.code\n
 
-label k\n\()_entry
+function k\n\()_entry
 	push	\bp
 	push	$0
 	push	$0
@@ -48,27 +55,28 @@ label k\n\()_entry_ret
 .else
 	iret
 .endif
+	.size	k\n\()_entry, . - k\n\()_entry
 
-k\n\()_outer:
+function k\n\()_outer
 	enter	\bp, \sp
 	call	k\n\()_middle
 label k\n\()_outer_ret
-	leaves	\bp
+	leaves	k\n\()_outer, \bp
 
-k\n\()_middle:
+function k\n\()_middle
 	enter	\bp, \sp
 	call	k\n\()_leaf
 label k\n\()_middle_ret
-	leaves	\bp
+	leaves	k\n\()_middle, \bp
 
-k\n\()_leaf:
+function k\n\()_leaf
 	enter	\bp, \sp
 	mov	%ebx, %eax
 label k\n\()_spin
 	dec	%eax
 	jnz	k\n\()_spin
 label k\n\()_spin_end
-	leaves	\bp
+	leaves	k\n\()_leaf, \bp
 
 /* In the kernel, with whatever frame pointer the VMM sets */
 label k\n\()_hostile
@@ -91,21 +99,22 @@ label k\n\()_writer
 	mov	\ax, %cr3
 	jmp	k\n\()_writer
 
-label u\n\()_start
+function u\n\()_start
 	xor	%ebp, %ebp
 1:	call	u\n\()_outer
 label u\n\()_start_ret
 	int	$0x80
 	jmp	1b
+	.size	u\n\()_start, . - u\n\()_start
 
-u\n\()_outer:
+function u\n\()_outer
 	enter	\bp, \sp
 	mov	%edi, %ecx
 	call	u\n\()_deep
 label u\n\()_outer_ret
-	leaves	\bp
+	leaves	u\n\()_outer, \bp
 
-u\n\()_deep:
+function u\n\()_deep
 	enter	\bp, \sp
 	test	%ecx, %ecx
 	jz	1f
@@ -115,16 +124,16 @@ label u\n\()_deep_ret
 	jmp	2f
 1:	call	u\n\()_leaf
 label u\n\()_last_ret
-2:	leaves	\bp
+2:	leaves	u\n\()_deep, \bp
 
-u\n\()_leaf:
+function u\n\()_leaf
 	enter	\bp, \sp
 	mov	%esi, %eax
 label u\n\()_spin
 	dec	%eax
 	jnz	u\n\()_spin
 label u\n\()_spin_end
-	leaves	\bp
+	leaves	u\n\()_leaf, \bp
 .endm
 
 guest_begin:

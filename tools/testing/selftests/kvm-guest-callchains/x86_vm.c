@@ -65,7 +65,7 @@ uint64_t kernel_code(const struct vm *vm, const char *label)
 
 uint64_t user_code(const struct vm *vm, const char *label)
 {
-	return (vm->layout->levels ? USER_CODE_VA : MEMORY_IPA + CODE) + (label - guest_begin);
+	return vm->layout->levels ? (uintptr_t)label : MEMORY_IPA + CODE + (label - guest_begin);
 }
 
 static unsigned int index_bits(const struct vm *vm)
@@ -141,7 +141,7 @@ static void map_all(struct vm *vm)
 	if (!vm->layout->levels)
 		return;
 	vm->ttbr[0] = new_table(vm);
-	map_range(vm, USER_CODE_VA, MEMORY_IPA + CODE, guest_end - guest_begin, USER);
+	map_range(vm, (uintptr_t)guest_begin, MEMORY_IPA + CODE, guest_end - guest_begin, USER);
 	map_range(vm, USER_STACK_VA, MEMORY_IPA + USER_STACK, PAGE_64K, USER);
 	for (at = 0; at < MEMORY_SIZE; at += page)
 		map(vm, kernel_va(vm, at), MEMORY_IPA + at, vm->layout->large ?: 12, 0);

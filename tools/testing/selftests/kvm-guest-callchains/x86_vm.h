@@ -10,8 +10,7 @@
 /* In the memory: the descriptor tables, and the TSS */
 #define SYSTEM		0x40000UL
 
-/* Where a program has the code and its stack, if there are page tables */
-#define USER_CODE_VA	0x10000000UL
+/* Where a program has its stack, if there are page tables; it has the code where the VMM does */
 #define USER_STACK_VA	0x7f0000UL
 
 /**
@@ -27,7 +26,8 @@ struct layout {
 
 /* Of 64-bit code and of 32-bit code */
 #define DECLARE_LABELS(n)							\
-	extern char k##n##_entry[], k##n##_entry_ret[], k##n##_outer_ret[],	\
+	extern char k##n##_entry[], k##n##_outer[], k##n##_middle[],		\
+		    k##n##_leaf[], k##n##_entry_ret[], k##n##_outer_ret[],	\
 		    k##n##_middle_ret[], k##n##_spin[], k##n##_spin_end[],	\
 		    u##n##_start[], u##n##_start_ret[], u##n##_outer_ret[],	\
 		    u##n##_deep_ret[], u##n##_last_ret[], u##n##_spin[],	\
