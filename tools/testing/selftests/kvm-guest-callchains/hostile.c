@@ -296,27 +296,6 @@ static bool tables_elsewhere(void)
 	return chain_of(scratch(0));
 }
 
-/* A word for a table, most often a page of records */
-static uint64_t random_descriptor(void)
-{
-	uint64_t attributes = 1 << 10 | 3 << 8 | 3;
-
-	switch (below(20)) {
-	case 0:
-		return 0;
-	case 1:
-		return next_random();
-	case 2:
-		return (MEMORY_IPA + MEMORY_SIZE + below(64) * 0x1000) | attributes;
-	case 3:
-		return (MEMORY_IPA - 0x1000) | attributes;
-	case 4:
-		return (MEMORY_IPA + below(MEMORY_SIZE / 0x1000) * 0x1000) | attributes;
-	default:
-		return (MEMORY_IPA + SCRATCH + below(16) * 0x1000) | attributes;
-	}
-}
-
 static uint64_t random_word(void)
 {
 	switch (below(40)) {
@@ -346,7 +325,7 @@ static void start_writer(void)
 		} else {
 			writes[2 * i] = kernel_va(&vm, (char *)descriptor_of(&vm, true, page, 3) -
 						  vm.memory);
-			writes[2 * i + 1] = random_descriptor();
+			writes[2 * i + 1] = random_entry(1 << 10 | 3 << 8 | 3);
 		}
 	}
 	map(&vm, true, kernel_va(&vm, ALIAS), MEMORY_IPA + SCRATCH, PAGE_64K, 3);

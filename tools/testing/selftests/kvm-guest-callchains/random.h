@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Random numbers that a seed repeats */
+/* Random numbers that a seed repeats, and what is made of them */
 #ifndef _KVM_GUEST_CALLCHAINS_RANDOM_H
 #define _KVM_GUEST_CALLCHAINS_RANDOM_H
 
 #include <stdint.h>
+
+#include "run.h"
 
 static uint64_t random_state;
 
@@ -23,6 +25,25 @@ static inline uint64_t next_random(void)
 static inline uint64_t below(uint64_t n)
 {
 	return (next_random() >> 11) % n;
+}
+
+/* An entry of a guest's last table with these attributes, most often for a page of records */
+static inline uint64_t random_entry(uint64_t attributes)
+{
+	switch (below(20)) {
+	case 0:
+		return 0;
+	case 1:
+		return next_random();
+	case 2:
+		return (MEMORY_IPA + MEMORY_SIZE + below(64) * 0x1000) | attributes;
+	case 3:
+		return (MEMORY_IPA - 0x1000) | attributes;
+	case 4:
+		return (MEMORY_IPA + below(MEMORY_SIZE / 0x1000) * 0x1000) | attributes;
+	default:
+		return (MEMORY_IPA + SCRATCH + below(16) * 0x1000) | attributes;
+	}
 }
 
 #endif /* _KVM_GUEST_CALLCHAINS_RANDOM_H */

@@ -250,25 +250,6 @@ static bool marks(void)
 #define NR_WRITES	1024UL
 #define NR_PAGES	16
 
-/* An entry of the last table, most often for a page of records */
-static uint64_t random_entry(void)
-{
-	switch (below(20)) {
-	case 0:
-		return 0;
-	case 1:
-		return next_random();
-	case 2:
-		return (MEMORY_IPA + MEMORY_SIZE + below(NR_PAGES) * 0x1000) | 0x63;
-	case 3:
-		return (MEMORY_IPA - 0x1000) | 0x63;
-	case 4:
-		return (MEMORY_IPA + below(MEMORY_SIZE / 0x1000) * 0x1000) | 0x63;
-	default:
-		return (MEMORY_IPA + SCRATCH + below(NR_PAGES) * 0x1000) | 0x63;
-	}
-}
-
 static uint64_t random_record(void)
 {
 	switch (below(40)) {
@@ -305,7 +286,7 @@ static void start_writer(struct vcpu *writer)
 			set_write(i, ALIAS_VA + below(PAGE_64K / word) * word, random_record());
 		else
 			set_write(i, kernel_va(&vm, (char *)entries[below(NR_PAGES)] - vm.memory),
-				  random_entry());
+				  random_entry(0x63));
 	}
 	create_vcpu(&vm, writer, 1);
 	run_writer(writer, kernel_va(&vm, WRITES), NR_WRITES);
