@@ -269,7 +269,10 @@ static int remote_filter_clear_all(struct trace_remote *remote)
 	return ret;
 }
 
-/* Use those that are not refused: of each event there is one. */
+/*
+ * Use those that are not refused: of each event there is one. If the remote does not take
+ * one, no event has a filter.
+ */
 static int remote_filter_use_all(struct trace_remote *remote, struct remote_filter *filters)
 {
 	struct trace_remote_event *event;
@@ -280,6 +283,8 @@ static int remote_filter_use_all(struct trace_remote *remote, struct remote_filt
 			ret = remote_filter_use(remote, event, &filters[i]);
 	}
 
+	if (ret)
+		remote_filter_clear_all(remote);
 	return ret;
 }
 
@@ -363,8 +368,9 @@ static int remote_filter_set_locked(struct trace_remote *remote, int nr, const c
  *
  * Context: process context, may sleep.
  * Return: 0; -EINVAL for an expression that is refused: then the event, or with
- * TRACE_REMOTE_ALL each event, has no filter; or, with nothing changed, -ENOMEM, or what the
- * remote's get() or set_filter() returned.
+ * TRACE_REMOTE_ALL each event, has no filter; with nothing changed, -ENOMEM, or what the
+ * remote's get() returned; or what its set_filter() returned. Then the event keeps its
+ * filter, and with TRACE_REMOTE_ALL no event has one.
  */
 int trace_remote_set_filter(struct trace_remote *remote, int nr, const char *str)
 {
