@@ -475,7 +475,7 @@ void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 		return;
 	}
 
-	if (!cpumask_test_cpu(cpu, buffer->cpumask))
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return;
 
 	cpu_buffer = buffer->buffers[cpu];

@@ -251,13 +251,14 @@
  *	loads raw->wake with acquire, then what changed.
  *
  * (O) on: O-on
- *	instance.c:remote_enable_cpus
+ *	instance.c:remote_stop
  *   with
  *	instance.c:trace_remote_is_on
  *
- *	The kernel disables all CPUs, then stores that tracing is off with release. A reader
- *	loads that with acquire, then looks for events. So the end that it reports is the end
- *	of the events.
+ *	The kernel disables all CPUs, stores that tracing has ended if it has for good, then
+ *	stores that tracing is off with release. A reader loads that with acquire, then looks
+ *	for events, then for an end for good. So the end that it reports is the end of the
+ *	events, and not an end that is an error.
  *
  * (L) list of dumpers: L-dumpers
  *	trace_dumper.c:trace_register_dumper

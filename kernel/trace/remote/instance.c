@@ -24,8 +24,8 @@
  *
  * trace_remote.lock	taken first
  * the remote's own	inside of that, by get(), and outside of the next
- * cpu_hotplug_lock	@buffer and @on change with it held for reading. The callbacks for
- *			a CPU that comes or goes have it for writing, can't take the
+ * cpu_hotplug_lock	@buffer and @enabled change with it held for reading. The callbacks
+ *			for a CPU that comes or goes have it for writing, can't take the
  *			locks above, and rely on it alone
  * trace_remote_read_lock()	events are being consumed, or cleared
  *
@@ -277,10 +277,7 @@ static int remote_call_cpus(struct remote_cpu_call *call, int which)
 	return ret;
 }
 
-/*
- * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
- * finds tracing off, and then no event, has read all of them.
- */
+/* Enable or disable all CPUs, and have those that come up from now on do the same. */
 static int remote_enable_cpus(struct trace_remote *remote, bool enable)
 {
 	struct remote_cpu_call call = {
@@ -288,18 +285,18 @@ static int remote_enable_cpus(struct trace_remote *remote, bool enable)
 		.remote	= remote,
 		.enable	= enable,
 	};
-	int ret;
 
 	guard(cpus_read_lock)();
-	if (enable)
-		WRITE_ONCE(remote->on, true);
-	ret = remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
-	if (!enable)
-		smp_store_release(&remote->on, false);		/* (O) */
-	return ret;
+	remote->enabled = enable;
+	return remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
 }
 
-static void remote_stop(struct trace_remote *remote)
+/*
+ * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
+ * finds tracing off, and then no event, has read all of them. If tracing ends for good, the
+ * reader also finds that, and does not return 0 for the end of the file.
+ */
+static void remote_stop(struct trace_remote *remote, bool for_good)
 {
 	lockdep_assert_held(&remote->lock);
 
@@ -310,6 +307,10 @@ static void remote_stop(struct trace_remote *remote)
 	WARN_ON_ONCE(remote_enable_cpus(remote, false));
 	trace_remote_events_stop(remote);
 	trace_remote_call(remote, stop);
+
+	if (for_good)
+		WRITE_ONCE(remote->ended, true);
+	smp_store_release(&remote->on, false);			/* (O) */
 
 	/* Readers that have all there will be come to the end. */
 	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
@@ -340,9 +341,10 @@ static int remote_start(struct trace_remote *remote)
 	if (ret)
 		goto err_stop;
 
+	WRITE_ONCE(remote->on, true);
 	ret = remote_enable_cpus(remote, true);
 	if (ret)
-		remote_stop(remote);
+		remote_stop(remote, false);
 	else if (remote->nr_readers)
 		trace_remote_poll_start(remote);
 	return ret;
@@ -370,7 +372,7 @@ int trace_remote_set_on(struct trace_remote *remote, bool on)
 	if (on)
 		return remote_start(remote);
 
-	remote_stop(remote);
+	remote_stop(remote, false);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_on);
@@ -401,7 +403,7 @@ void trace_remote_end(struct trace_remote *remote)
 {
 	guard(mutex)(&remote->lock);
 
-	remote_stop(remote);
+	remote_stop(remote, true);
 	WRITE_ONCE(remote->ended, true);
 	/* Wait for calls of the remote that are in flight. */
 	synchronize_rcu();
@@ -453,7 +455,7 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
 	if (!remote->buffer || !ring_buffer_reader_has_cpu(remote->buffer->trace, cpu))
 		return;
 
-	WARN_ON_ONCE(trace_remote_call(remote, enable_cpu, cpu, enable && remote->on));
+	WARN_ON_ONCE(trace_remote_call(remote, enable_cpu, cpu, enable && remote->enabled));
 }
 
 /**

@@ -297,13 +297,14 @@ static __poll_t remote_raw_poll(struct file *file, poll_table *pt)
 
 static int remote_raw_get_reader(struct trace_remote_raw *raw, bool nonblock)
 {
-	int ret;
+	int ret = 0;
 
-	if (!nonblock) {
+	if (!nonblock)
 		ret = remote_raw_wait(raw, trace_remote_get_percent(raw->remote));
-		if (ret)
-			return ret;
-	}
+	else if (trace_remote_has_ended(raw->remote))
+		ret = -ENODEV;
+	if (ret)
+		return ret;
 
 	trace_remote_read_lock(raw->remote, raw->cpu);
 	ret = ring_buffer_map_get_reader(raw->buffer, raw->cpu);

@@ -104,6 +104,7 @@ struct trace_remote_cpu {
  * @nr_readers:	those of them that can wait for events
  * @nr_waiters:	calls that wait for events, without poll(); not under the lock
  * @on:		tracing is on; also read without the lock
+ * @enabled:	CPUs that come up write; changes and is read with cpu_hotplug_lock
  * @ended:	the remote is gone for good; likewise
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
@@ -139,6 +140,7 @@ struct trace_remote {
 	unsigned int				nr_readers;
 	atomic_t				nr_waiters;
 	bool					on;
+	bool					enabled;
 	bool					ended;
 	struct delayed_work			poll;
 

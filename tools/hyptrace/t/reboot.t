@@ -72,26 +72,39 @@ readers_end() {
 			shift
 			echo "seen: $name: $("$@" 2>&1)" >/dev/kmsg
 		}
-		# So large that poll() does not return for an event
+		# begin NAME COMMAND...: a reader that waits until tracing ends
+		begin() {
+			name=$1
+			shift
+			"$@" >"/tmp/$name" 2>&1 &
+			echo $! >"/tmp/$name.pid"
+			until_true 10 has_opened $!
+		}
+		has_opened() {
+			ls -l "/proc/$1/fd" | grep -q trace_pipe
+		}
+		# So large that no reader of pages returns for an event
 		echo 256 >buffer_size_kb
 		echo hypervisor:selftest >set_event
 		# One that waits for the first event, and has one before it ends
-		timeout $((20 * HYP_TRACE_SCALE / 100)) cat trace_pipe >/tmp/pipe 2>/tmp/error &
-		reader=$!
-		timeout $((20 * HYP_TRACE_SCALE / 100)) fileop poll per_cpu/cpu0/trace_pipe_raw 20000 >/tmp/poll 2>&1 &
-		poller=$!
+		begin waiting cat trace_pipe
 		echo 1 >tracing_on
 		taskset 1 sh -c 'echo 1 >write_event'
-		until_true 10 grep -q 'id=1$' /tmp/pipe
+		until_true 10 grep -q 'id=1$' /tmp/waiting
+		begin stream fileop stream trace_pipe
+		begin poll fileop poll per_cpu/cpu0/trace_pipe_raw 20000
+		begin epoll fileop epoll per_cpu/cpu0/trace_pipe 20000
+		begin mapped mmap block per_cpu/cpu0/trace_pipe_raw
+		begin mapped_poll mmap follow per_cpu/cpu0/trace_pipe_raw
 		(
 			until_true 20 tracing_is_over
 			ended() {
-				[ ! -e "/proc/$1/status" ]
+				[ ! -e "/proc/$(cat "/tmp/$1.pid")/status" ]
 			}
-			until_true 10 ended "$reader"
-			say waiting cat /tmp/error
-			until_true 10 ended "$poller"
-			say poll cat /tmp/poll
+			for name in waiting stream poll epoll mapped mapped_poll; do
+				until_true 10 ended $name
+				say $name tail -n 1 /tmp/$name
+			done
 			say pipe timeout $((5 * HYP_TRACE_SCALE / 100)) cat trace_pipe
 			say nonblock fileop read trace_pipe
 			say raw timeout $((5 * HYP_TRACE_SCALE / 100)) cat per_cpu/cpu0/trace_pipe_raw
@@ -103,12 +116,20 @@ readers_end() {
 	exits "$DIED" "$TOOLS/vm" MODE=nvhe "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" \
 		CONSOLE="$tmp/console" TIMEOUT=120 || return
 	grep 'seen: ' "$tmp/console"
-	says "seen: waiting: cat: read error: No such device" "$tmp/console" &&
-		says "seen: poll: fileop: per_cpu/cpu0/trace_pipe_raw: poll has 0x9" "$tmp/console" &&
-		grep "seen: pipe: cat: .*: No such device" "$tmp/console" &&
-		says "seen: nonblock: ENODEV" "$tmp/console" &&
-		grep "seen: raw: cat: .*: No such device" "$tmp/console" &&
-		says "seen: tracing_on: ENODEV" "$tmp/console"
+	while read -r line; do
+		grep "seen: $line" "$tmp/console" || return
+	done <<-'END'
+		waiting: cat: read error: No such device
+		stream: fileop: splice: No such device
+		poll: fileop: per_cpu/cpu0/trace_pipe_raw: poll has 0x9
+		epoll: ok
+		mapped: ENODEV
+		mapped_poll: mmap: .*: TRACE_MMAP_IOCTL_GET_READER: No such device
+		pipe: cat: .*: No such device
+		nonblock: ENODEV
+		raw: cat: .*: No such device
+		tracing_on: ENODEV
+	END
 }
 
 # The next kernel is the same; its script is the second one.

@@ -2,14 +2,84 @@
 /*
  * KUnit: a remote of the tests' own, with the events of the test remote. It writes nothing.
  */
+#include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #define REMOTE_TEST_GROUP	"trace_remote_kunit"
-#include "../../trace.h"
+#include "../remote.h"
 #include "test_events.h"
 #include "test.h"
 
-static const struct trace_remote_ops kunit_remote_ops = { };
+#define KUNIT_REMOTE_PAGES	4
+
+/**
+ * struct kunit_remote - the remote's side, for one test
+ * @remote:	the remote
+ * @rings:	that of each CPU
+ * @busy:	the event whose filter is not taken
+ * @nr_preds:	of each event's filter
+ * @on_at_stop:	tracing was on for readers when the remote was stopped
+ */
+static struct kunit_remote {
+	struct trace_remote	*remote;
+	struct ring_test	**rings;
+	int			busy;
+	unsigned int		nr_preds[NR_REMOTE_TEST_EVENTS];
+	bool			on_at_stop;
+} kunit_remote;
+
+static int kunit_remote_load_ring(void *priv, int cpu, struct ring_buffer_writer_cpu *ring)
+{
+	*ring = kunit_remote.rings[cpu]->desc;
+	return 0;
+}
+
+static void kunit_remote_unload_ring(void *priv, int cpu, struct ring_buffer_writer_cpu *ring)
+{
+}
+
+static int kunit_remote_enable_cpu(void *priv, int cpu, bool enable)
+{
+	return 0;
+}
+
+static int kunit_remote_start(void *priv)
+{
+	return 0;
+}
+
+static void kunit_remote_stop(void *priv)
+{
+	kunit_remote.on_at_stop = trace_remote_is_on(kunit_remote.remote);
+}
+
+static int kunit_remote_set_events(void *priv, const unsigned long *on)
+{
+	return 0;
+}
+
+static int kunit_remote_set_filter(void *priv, unsigned int nr,
+				   const struct trace_remote_pred *preds, unsigned int nr_preds)
+{
+	if (nr_preds && nr == kunit_remote.busy)
+		return -EBUSY;
+
+	kunit_remote.nr_preds[nr] = nr_preds;
+	return 0;
+}
+
+static const struct trace_remote_ops kunit_remote_ops = {
+	.load_ring	= kunit_remote_load_ring,
+	.unload_ring	= kunit_remote_unload_ring,
+	.enable_cpu	= kunit_remote_enable_cpu,
+	.clock		= ktime_get_boot_fast_ns,
+	.start		= kunit_remote_start,
+	.stop		= kunit_remote_stop,
+	.set_events	= kunit_remote_set_events,
+	.set_filter	= kunit_remote_set_filter,
+};
 
 const struct trace_remote_desc kunit_remote_desc = {
 	.name		= "trace_remote_kunit",
@@ -30,7 +100,61 @@ struct trace_remote *kunit_remote_register(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, kunit_remote_unregister, remote));
+	kunit_remote = (struct kunit_remote){ .remote = remote, .busy = -1 };
 	return remote;
+}
+
+static void kunit_remote_make_rings(struct kunit *test)
+{
+	int cpu;
+
+	kunit_remote.rings = kunit_kcalloc(test, nr_cpu_ids, sizeof(*kunit_remote.rings),
+					   GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, kunit_remote.rings);
+	for_each_possible_cpu(cpu)
+		kunit_remote.rings[cpu] = ring_test_make(test, KUNIT_REMOTE_PAGES);
+}
+
+/* A reader that finds tracing off finds that it has ended, too: no end of the file. */
+void remote_test_end(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	trace_remote_end(remote);
+	KUNIT_EXPECT_TRUE(test, kunit_remote.on_at_stop);
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_on(remote));
+	KUNIT_EXPECT_TRUE(test, trace_remote_has_ended(remote));
+	KUNIT_EXPECT_EQ(test, -ENODEV, trace_remote_set_on(remote, true));
+}
+
+static void kunit_remote_expect_filter(struct kunit *test, int nr, const char *text)
+{
+	char *filter = trace_remote_get_filter(kunit_remote.remote, nr);
+
+	KUNIT_ASSERT_NOT_NULL(test, filter);
+	KUNIT_EXPECT_STREQ(test, filter, text);
+	kfree(filter);
+}
+
+/* A group's filter that the remote does not take for one event leaves none, for no event. */
+void remote_test_group_busy(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+	int i;
+
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_filter(remote, REMOTE_TEST_SELFTEST, "id == 1"));
+	KUNIT_EXPECT_EQ(test, 1, kunit_remote.nr_preds[REMOTE_TEST_SELFTEST]);
+
+	kunit_remote.busy = NR_REMOTE_TEST_EVENTS - 1;
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			trace_remote_set_filter(remote, TRACE_REMOTE_ALL, "common_pid == 1"));
+	kunit_remote_expect_filter(test, TRACE_REMOTE_ALL, "none\n");
+	for (i = 0; i < NR_REMOTE_TEST_EVENTS; i++) {
+		KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_preds[i]);
+		kunit_remote_expect_filter(test, i, "none\n");
+	}
 }
 
 /* A field of a record, as the compiler lays it out */
