@@ -180,7 +180,7 @@ changes() {
 			cpu=\$(printf %03d "\${file#bracket.}")
 			[ "\$(grep -c "^\[\$cpu\].*selftest" trace)" -ge "\$(wc -l <"\$file")" ]
 		done
-		! grep LOST trace
+		[ "\$(grep -c LOST trace)" = 0 ]
 		awk '/selftest/ { if (\$2 + 0 < last[\$1]) exit 1; last[\$1] = \$2 + 0 }' trace
 
 		# From now on all is right

@@ -112,7 +112,7 @@ filtered() {
 		disabled
 		echo 1 >tracing_on
 		writes 7
-		! writes 8
+		if writes 8; then exit 1; fi
 		unload
 	END
 }

@@ -139,6 +139,9 @@ test_psci() {
 		"$(number ': host_smc: id=0xc4000003 name=.*_CPU_ON forwarded=0$')" "$calls"
 }
 
+# The events of which a guest's run has some in each mode
+ALWAYS="hyp_enter hyp_exit guest_enter guest_exit host_hcall"
+
 # Each by itself: it, or nothing, and the host is none the worse.
 not_alone() {
 	for kind in $CATALOGUE; do
@@ -146,6 +149,9 @@ not_alone() {
 		only "$kind"
 		record trace two_guests || echo "$kind: no guest ran"
 		awk '{ print $3 }' trace | grep -vx "$kind:"
+		case " $ALWAYS " in
+		*" $kind "*) [ -s trace ] || echo "$kind: none" ;;
+		esac
 	done
 }
 

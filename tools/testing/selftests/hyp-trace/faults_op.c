@@ -17,6 +17,10 @@
 #include "raw_page.h"
 #include "faults.h"
 
+#define RAW	"per_cpu/cpu0/trace_pipe_raw"
+#define FILTER	"events/hypervisor/selftest/filter"
+#define WRONG	"id == 2 && no_field == 1"
+
 static int fd = -1, pipe_fds[2];
 static char *expected;		/* what is to be read */
 static unsigned int taken;	/* events */
@@ -73,6 +77,27 @@ static void no_undo(const struct op *op)
 static int run_write(const struct op *op)
 {
 	return write(fd, op->text, strlen(op->text)) < 0 ? errno : 0;
+}
+
+/* An expression that is refused */
+static int run_refused(const struct op *op)
+{
+	int error = run_write(op);
+
+	if (!error)
+		complain("not refused");
+	return error == EINVAL ? 0 : error;
+}
+
+static void clear_errors(void)
+{
+	close(xopen(HYP "error_log", O_WRONLY | O_TRUNC));
+}
+
+static void finish_refused(const struct op *op)
+{
+	clear_errors();
+	finish_fd(op);
 }
 
 static void undo_on(const struct op *op)
@@ -145,16 +170,36 @@ static void finish_text(const struct op *op)
 	finish(op);
 }
 
+static void prepare_errors(const struct op *op)
+{
+	fd = xopen(HYP FILTER, O_WRONLY);
+	if (write(fd, op->text, strlen(op->text)) >= 0)
+		complain("not refused");
+	close(fd);
+	prepare_text(op);
+}
+
+static void finish_errors(const struct op *op)
+{
+	put(FILTER, "0");
+	clear_errors();
+	finish_text(op);
+}
+
+static void count_lines(const char *text, ssize_t size)
+{
+	while (size-- > 0)
+		taken += *text++ == '\n';
+}
+
 /* An event is a line. */
 static int run_pipe(const struct op *op)
 {
 	static char text[4096];
-	ssize_t ret, i;
+	ssize_t ret;
 
-	while ((ret = read(fd, text, sizeof(text))) > 0) {
-		for (i = 0; i < ret; i++)
-			taken += text[i] == '\n';
-	}
+	while ((ret = read(fd, text, sizeof(text))) > 0)
+		count_lines(text, ret);
 	return ret < 0 && errno != EAGAIN ? errno : 0;
 }
 
@@ -218,6 +263,12 @@ static void finish_raw(const struct op *op)
 	finish_fd(op);
 }
 
+static void close_pipe(void)
+{
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
 static void finish_splice(const struct op *op)
 {
 	char *page = page_buffer();
@@ -225,8 +276,18 @@ static void finish_splice(const struct op *op)
 	while (read(pipe_fds[0], page, raw_page_size()) > 0)
 		count_page((const void *)page);
 	finish_raw(op);
-	close(pipe_fds[0]);
-	close(pipe_fds[1]);
+	close_pipe();
+}
+
+static void finish_splice_text(const struct op *op)
+{
+	char *page = page_buffer();
+	ssize_t ret;
+
+	while ((ret = read(pipe_fds[0], page, raw_page_size())) > 0)
+		count_lines(page, ret);
+	finish_pipe(op);
+	close_pipe();
 }
 
 /* All there is: the meta page, then the ring's. */
@@ -272,9 +333,6 @@ static void finish_map_again(const struct op *op)
 	finish_fd(op);
 }
 
-#define RAW	"per_cpu/cpu0/trace_pipe_raw"
-#define FILTER	"events/hypervisor/selftest/filter"
-
 #define READS(op_name, op_file, more...)					\
 	{ .name = op_name, .file = op_file, .prepare = prepare_text, .run = run_text,	\
 	  .undo = no_undo, .finish = finish_text, ##more }
@@ -306,13 +364,22 @@ const struct op ops[] = {
 	READS("read-format", "events/hypervisor/host_hcall/format", .least = 2),
 	READS("read-header_page", "events/header_page", .least = 2),
 	READS("read-filter", FILTER, .least = 2, .before = "id < 3"),
+	{ .name = "read-error_log", .file = "error_log", .text = WRONG, .least = 2,
+	  .prepare = prepare_errors, .run = run_text, .undo = no_undo, .finish = finish_errors },
+	OPENS("clear-error_log", "error_log", O_RDWR | O_TRUNC, .least = 2),
 	TAKES("take-text", "trace_pipe", pipe, .prepare = prepare_fd),
 	TAKES("take-pages", RAW, raw, .prepare = prepare_fd),
 	TAKES("take-spliced", RAW, splice, .prepare = prepare_splice, .least = 2),
+	{ .name = "take-spliced-text", .file = "trace_pipe", .flags = O_RDONLY | O_NONBLOCK,
+	  .events = true, .consumes = true, .least = 3, .prepare = prepare_splice,
+	  .run = run_splice, .undo = no_undo, .finish = finish_splice_text },
 	MAPS("map", prepare_map, finish_fd, .least = 2),
 	MAPS("map-again", prepare_map_again, finish_map_again, .least = 1),
 	WRITES("filter", FILTER, "id == 2 || id > 8 && id != 10", .undo = no_undo, .least = 8,
 	       .before = "id < 3", .probed = true),
+	{ .name = "filter-refused", .file = FILTER, .text = WRONG, .flags = O_WRONLY,
+	  .before = "id < 3", .probed = true, .least = 8, .prepare = prepare_fd,
+	  .run = run_refused, .undo = no_undo, .finish = finish_refused },
 	WRITES("filter-all", "events/hypervisor/filter", "id == 2 || id > 8", .undo = no_undo,
 	       .least = 20, .all = 32, .step = 9, .before = "id < 3", .probed = true),
 	WRITES("set_event", "set_event", "hypervisor:hyp_enter\n", .undo = undo_enable,

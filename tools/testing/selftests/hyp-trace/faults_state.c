@@ -15,6 +15,7 @@
 
 static const char *const state_files[] = {
 	"tracing_on", "buffer_size_kb", "set_event", "trace", "events/hypervisor/filter",
+	"error_log",
 };
 
 static const char *const probed_files[] = {
@@ -24,7 +25,7 @@ static const char *const probed_files[] = {
 /* Where memory is allocated that tracing has, in the words of /proc/allocinfo. */
 static const char *const ours[] = {
 	"arch/arm64/kvm/hyp_", "func:share_pfn_hyp", "kernel/trace/ring_buffer",
-	"kernel/trace/trace_events_filter",
+	"kernel/trace/trace_events_filter", "kernel/trace/remote/",
 };
 
 int xopen(const char *path, int flags)

@@ -51,6 +51,7 @@ run_guest() {
 
 # What the pipes of the CPUs ought not to have.
 strangers() {
+	[ "$ran" = 0 ] || echo "no guest ran"
 	for cpu in $(seq 0 $((CPUS - 1))); do
 		fileop drain "$HYP/per_cpu/cpu$cpu/trace_pipe" >pipe
 		grep -v "$(printf '^\[%03d\]' "$cpu")" pipe
@@ -79,6 +80,7 @@ none "trace_pipe merges the CPUs by time" unsound unmerged trace
 reset
 echo 1 >"$HYP/tracing_on"
 run_guest
+ran=$?
 echo 0 >"$HYP/tracing_on"
 none "per_cpu/cpuN/trace_pipe has the events of CPU N alone" strangers
 ktap_finished

@@ -230,6 +230,18 @@ uneven() {
 	done
 }
 
+# ended READER...: wait for them; print what did not end as a reader does.
+ended() {
+	for reader; do
+		wait "$reader" || echo "a reader ended with status $?"
+	done
+}
+
+race_faults() {
+	cat ended
+	uneven
+}
+
 # A reader that the writers are faster than.
 test_race() {
 	for way in "follow-read $RAW_BYTES" "follow-splice 4"; do
@@ -249,11 +261,12 @@ test_race() {
 		# shellcheck disable=SC2086 # a list
 		kill $readers
 		# shellcheck disable=SC2086
-		wait $readers
+		ended $readers >ended
 		for cpu in $BUSY_CPUS; do
+			[ -s "pipe.$cpu" ] || echo "CPU $cpu: its reader had nothing" >>ended
 			raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES" >>"pipe.$cpu"
 		done
-		none "${way% *} while CPUs write: each event is read or reported lost" uneven
+		none "${way% *} while CPUs write: each event is read or reported lost" race_faults
 		name="${way% *} while CPUs write: a gap is reported"
 		if [ "$(overwritten)" -gt 0 ]; then
 			holds "$name" "$(cat pipe.*.facts | grep -cE '^(uncounted|lost)')" -gt 0
@@ -300,14 +313,20 @@ test_shared() {
 	# shellcheck disable=SC2086 # a list
 	kill $readers
 	# shellcheck disable=SC2086
-	wait $readers
+	ended $readers >ended
 	until_true 20 all_lines
 	kill $text
 	wait $text 2>&-
 	echo 0 >"$HYP/tracing_on"
 	ktap_print_msg "lines: $(wc -l shared.* | awk '{ print $1 }' | xargs)"
 	cat shared.* >pipe
-	none "read, splice and trace_pipe at once: each event once" not_once pipe 2000
+	none "read, splice and trace_pipe at once: each event once" shared_faults
+}
+
+shared_faults() {
+	cat ended
+	[ "$(cat shared.[0-9]* | wc -l)" -gt 0 ] || echo "the readers of pages had nothing"
+	not_once pipe 2000
 }
 
 all_lines() {

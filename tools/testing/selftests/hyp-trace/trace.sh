@@ -96,6 +96,7 @@ unlike_all() {
 # agree NAME: the ways to read what is there; trace_pipe, that takes it away, last.
 agree() {
 	show trace
+	holds "$1: there are lines" "$(body trace | wc -l)" -gt 0
 	show second
 	none "$1: a second read gives the same" diff trace second
 	none "$1: per_cpu/cpuN/trace has the lines of CPU N" unlike_all
@@ -264,7 +265,7 @@ test_kept() {
 	is "the buffer is unloaded when the reader closes" "$(state)" "(unloaded)"
 }
 
-plan 67 write_event
+plan 69 write_event
 test_unloaded
 test_header
 test_filled
