@@ -3,9 +3,8 @@
  * libtracefs - use the instance hypervisor by the functions of libtracefs
  *
  * A client of Debian's libtracefs: one test for a group of its functions, as KTAP. The table
- * at the end has which functions there are. Those that are not in it are for what the
- * instance does not have: tracers, options, trace_marker, snapshot, histograms, dynamic and
- * synthetic events, PIDs, affinity, sub-buffer sizes. tracefs_mapped_*() are in mapped.c.
+ * at the end has which functions there are. The others are for what the instance does not
+ * have: libtracefs.absent has them, and why. tracefs_mapped_*() are in mapped.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -129,12 +128,20 @@ static bool has_lines(FILE *text)
 	return nr == NR_EVENTS;
 }
 
+static int count_instance(const char *name, void *nr)
+{
+	*(int *)nr += !strcmp(name, "hypervisor");
+	return 0;
+}
+
 static bool test_instance(void)
 {
 	struct tracefs_instance *again;
+	int nr = 0;
 
 	EXPECT(tracefs_instance_exists("hypervisor"));
 	EXPECT(in_list(tracefs_instances(NULL), "hypervisor"));
+	EXPECT(!tracefs_instances_walk(count_instance, &nr) && nr == 1);
 	EXPECT(again = tracefs_instance_create("hypervisor"));
 	EXPECT(!tracefs_instance_is_new(again));
 	EXPECT(!strcmp(tracefs_instance_get_name(again), "hypervisor"));
@@ -387,6 +394,70 @@ static bool test_iterate(void)
 	return true;
 }
 
+#define STOP_AT	10
+
+static int stop_iterating(struct tep_event *found, struct tep_record *record, int cpu, void *data)
+{
+	int ret = count_event(found, record, cpu, data);
+
+	if (*(int *)data == STOP_AT)
+		tracefs_iterate_stop(instance);
+	return ret;
+}
+
+static bool test_iterate_stop(void)
+{
+	int nr = 0;
+
+	EXPECT(fill());
+	EXPECT(!tracefs_iterate_raw_events(tep, instance, NULL, 0, stop_iterating, &nr));
+	EXPECT(nr == STOP_AT);
+	return true;
+}
+
+/* The library knows of a loss; the kernel tells the number where there is room for it. */
+static int count_missed(struct tep_event *found, struct tep_record *record, int cpu, void *data)
+{
+	*(int *)data += record->missed_events != 0;
+	return 0;
+}
+
+static int count_any(struct tep_event *found, struct tep_record *record, int cpu, void *data)
+{
+	++*(int *)data;
+	return 0;
+}
+
+/* A ring of so few pages that it does not have all numbers. */
+static bool fill_over(void)
+{
+	EXPECT(tracefs_instance_file_write(instance, "buffer_size_kb", "8") > 0);
+	EXPECT(fill());
+	EXPECT(!tracefs_trace_on(instance));
+	EXPECT(write_events(NR_EVENTS + 1, sysconf(_SC_PAGESIZE)));
+	EXPECT(!tracefs_trace_off(instance));
+	return true;
+}
+
+static bool test_missed(void)
+{
+	int nr = 0, missed = 0;
+
+	EXPECT(!tracefs_instance_clear(instance));
+	EXPECT(fill_over());
+	EXPECT(!tracefs_follow_missed_events(instance, count_missed, &missed));
+	EXPECT(!tracefs_iterate_raw_events(tep, instance, NULL, 0, count_any, &nr));
+	EXPECT(missed == 1);
+	EXPECT(nr > 0 && nr < NR_EVENTS + sysconf(_SC_PAGESIZE));
+	EXPECT(!tracefs_follow_missed_events_clear(instance));
+	EXPECT(fill_over());
+	EXPECT(!tracefs_iterate_raw_events(tep, instance, NULL, 0, count_any, &nr));
+	EXPECT(missed == 1);
+	EXPECT(!tracefs_instance_clear(instance));
+	EXPECT(tracefs_instance_file_write(instance, "buffer_size_kb", "1408") > 0);
+	return true;
+}
+
 static bool test_stream(void)
 {
 	FILE *text = tmpfile();
@@ -500,11 +571,10 @@ static int read_pages(struct tracefs_cpu *cpu, int nr,
 	return nr;
 }
 
-static int read_bufs(struct tracefs_cpu *cpu,
+static int read_bufs(struct tracefs_cpu *cpu, int nr,
 		     struct kbuffer *(*read_buf)(struct tracefs_cpu *cpu, bool nonblock))
 {
 	struct kbuffer *page;
-	int nr = 0;
 
 	while (nr >= 0 && (page = read_buf(cpu, true)))
 		nr = count_page(page, nr);
@@ -551,16 +621,31 @@ static bool test_cpu_read(void)
 static bool test_cpu_read_buf(void)
 {
 	static struct kbuffer *(*const way[])(struct tracefs_cpu *cpu, bool nonblock) = {
-		tracefs_cpu_read_buf, flush_buf,
+		tracefs_cpu_read_buf, tracefs_cpu_buffered_read_buf, flush_buf,
 	};
 	struct tracefs_cpu *cpu;
 	size_t i;
+	int nr;
 
 	for (i = 0; i < ARRAY_SIZE(way); i++) {
 		EXPECT(open_filled(&cpu));
-		EXPECT(read_bufs(cpu, way[i]) == NR_EVENTS);
+		nr = read_bufs(cpu, 0, way[i]);
+		EXPECT(read_bufs(cpu, nr, flush_buf) == NR_EVENTS);
 		tracefs_cpu_close(cpu);
 	}
+	return true;
+}
+
+static bool test_cpu_map(void)
+{
+	struct tracefs_cpu *cpu;
+
+	EXPECT(tracefs_mapped_is_supported());
+	EXPECT(open_filled(&cpu));
+	EXPECT(!tracefs_cpu_map(cpu));
+	EXPECT(tracefs_cpu_is_mapped(cpu));
+	EXPECT(read_bufs(cpu, 0, tracefs_cpu_read_buf) == NR_EVENTS);
+	tracefs_cpu_close(cpu);
 	return true;
 }
 
@@ -681,10 +766,17 @@ static bool test_local_events(void)
 static bool test_absent(void)
 {
 	EXPECT(!tracefs_option_is_supported(instance, TRACEFS_OPTION_STACKTRACE));
+	EXPECT(!tracefs_option_is_enabled(instance, TRACEFS_OPTION_STACKTRACE));
 	EXPECT(tracefs_option_enable(instance, TRACEFS_OPTION_STACKTRACE));
+	EXPECT(tracefs_option_disable(instance, TRACEFS_OPTION_STACKTRACE));
+	EXPECT(!tracefs_option_mask_is_set(tracefs_options_get_supported(instance),
+					   TRACEFS_OPTION_STACKTRACE));
+	EXPECT(!tracefs_option_mask_is_set(tracefs_options_get_enabled(instance),
+					   TRACEFS_OPTION_STACKTRACE));
 	EXPECT(tracefs_tracer_set(instance, TRACEFS_TRACER_FUNCTION));
 	EXPECT(!tracefs_tracer_clear(instance));
 	EXPECT(tracefs_instance_set_affinity(instance, "0"));
+	EXPECT(!tracefs_instance_get_affinity(instance));
 	EXPECT(tracefs_print_init(instance));
 	EXPECT(tracefs_snapshot_snap(instance));
 	EXPECT(is(file("current_tracer"), "nop\n"));
@@ -711,7 +803,7 @@ static const struct {
 } tests[] = {
 	{ test_instance, "instance_exists, instances, instance_create, instance_is_new, "
 			 "instance_get_name, instance_get_dir, instance_get_trace_dir, "
-			 "instance_destroy" },
+			 "instance_destroy, instances_walk" },
 	{ test_file, "instance_get_file, file_exists, dir_exists, instance_file_read, "
 		     "instance_file_write, instance_file_read_number, "
 		     "instance_file_write_number, instance_file_append, instance_file_clear, "
@@ -735,19 +827,24 @@ static const struct {
 		       "event_filter_clear" },
 	{ test_error, "error_last, error_all, error_clear" },
 	{ test_iterate, "iterate_raw_events, follow_event, follow_event_clear" },
+	{ test_iterate_stop, "iterate_stop" },
+	{ test_missed, "follow_missed_events, follow_missed_events_clear" },
 	{ test_stream, "trace_pipe_stream" },
 	{ test_print, "trace_pipe_print" },
 	{ test_stream_blocked, "trace_pipe_stream that waits, trace_pipe_stop" },
 	{ test_cpu_read, "cpu_open, cpu_read, cpu_read_size, cpu_buffered_read, cpu_flush, "
 			 "cpu_close" },
-	{ test_cpu_read_buf, "cpu_read_buf, cpu_flush_buf" },
+	{ test_cpu_read_buf, "cpu_read_buf, cpu_buffered_read_buf, cpu_flush_buf" },
+	{ test_cpu_map, "cpu_map, cpu_is_mapped, mapped_is_supported" },
 	{ test_cpu_write, "cpu_write, cpu_flush_write" },
 	{ test_cpu_pipe, "cpu_pipe" },
 	{ test_cpu_fd, "cpu_alloc_fd, cpu_free_fd" },
 	{ test_cpu_stop, "cpu_stop" },
 	{ test_local_events, "local_events_system, fill_local_events" },
-	{ test_absent, "option_is_supported, option_enable, tracer_set, tracer_clear, "
-		       "instance_set_affinity, print_init, snapshot_snap" },
+	{ test_absent, "option_is_supported, option_is_enabled, option_enable, option_disable, "
+		       "options_get_supported, options_get_enabled, option_mask_is_set, "
+		       "tracer_set, tracer_clear, instance_set_affinity, "
+		       "instance_get_affinity, print_init, snapshot_snap" },
 	{ test_reset, "instance_reset" },
 };
 

@@ -16,6 +16,22 @@ cp -R usr /
 run ./libtracefs
 END
 
+# Of the functions in the library's header
+untried() {
+	grep -oE '\<tracefs_[a-z_]+\(' "$suite/usr/include/tracefs/tracefs.h" | tr -d '(' | sort -u |
+		while read -r name; do
+			grep -qw "$name" "$TOOLS/clients/libtracefs.c" "$TOOLS/clients/mapped.c" ||
+				echo "$name"
+		done | not_allowed "$TOOLS/clients/libtracefs.absent"
+}
+
+all_are_tried() {
+	[ "$(grep -c 'tracefs_instance_' "$suite/usr/include/tracefs/tracefs.h")" -gt 10 ] || return
+	untried | tee "$tmp/untried"
+	[ ! -s "$tmp/untried" ]
+}
+
+ok "each function of tracefs.h is tried, or does not apply" all_are_tried
 ok "a program of libtracefs" libtracefs_program libtracefs "$tmp/files"
 [ "$failures" = 0 ] || { plan; exit; }
 vm "protected max" MODE=protected CPU=max SMP=2 TIMEOUT=120
