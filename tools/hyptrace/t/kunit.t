@@ -40,8 +40,8 @@ ok "all of its tests ran" [ "$(echo "$cases" | wc -w)" = \
 # Functions that take a buffer or an iterator, without a case of the same name. The exceptions
 # make a buffer, take none, or need a mapping of a process, as the kselftest's mmap.sh has it.
 without_a_case() {
-	sed -n 's/.*[ *]ring_buffer_\([a-z_]*\)(.*/\1/p' "$BUILD/tree/include/linux/ring_buffer.h" |
-		sort -u | while read -r name; do
+	grep -oE '\<ring_buffer_[a-z_]+\(' "$BUILD/tree/include/linux/ring_buffer.h" |
+		sed 's/ring_buffer_\(.*\)(/\1/' | sort -u | while read -r name; do
 			grep -q "KUNIT_CASE(api_test_$name)" \
 				"$ROOT/kernel/trace/remote/tests/"test_api*.c || echo "$name"
 		done |
@@ -49,6 +49,7 @@ without_a_case() {
 }
 
 all_have_a_case() {
+	grep -q 'ring_buffer_consume(' "$BUILD/tree/include/linux/ring_buffer.h" || return
 	without_a_case | tee "$tmp/without"
 	[ ! -s "$tmp/without" ]
 }
