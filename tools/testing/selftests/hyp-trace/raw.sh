@@ -230,15 +230,15 @@ uneven() {
 	done
 }
 
-# ended READER...: wait for them; print what did not end as a reader does.
-ended() {
+# readers_ended READER...: wait for them; print what did not end as a reader does.
+readers_ended() {
 	for reader; do
 		wait "$reader" || echo "a reader ended with status $?"
 	done
 }
 
 race_faults() {
-	cat ended
+	cat failures
 	uneven
 }
 
@@ -261,9 +261,9 @@ test_race() {
 		# shellcheck disable=SC2086 # a list
 		kill $readers
 		# shellcheck disable=SC2086
-		ended $readers >ended
+		readers_ended $readers >failures
 		for cpu in $BUSY_CPUS; do
-			[ -s "pipe.$cpu" ] || echo "CPU $cpu: its reader had nothing" >>ended
+			[ -s "pipe.$cpu" ] || echo "CPU $cpu: its reader had nothing" >>failures
 			raw read "$HYP/per_cpu/cpu$cpu/trace_pipe_raw" "$RAW_BYTES" >>"pipe.$cpu"
 		done
 		none "${way% *} while CPUs write: each event is read or reported lost" race_faults
@@ -313,7 +313,7 @@ test_shared() {
 	# shellcheck disable=SC2086 # a list
 	kill $readers
 	# shellcheck disable=SC2086
-	ended $readers >ended
+	readers_ended $readers >failures
 	until_true 20 all_lines
 	kill $text
 	wait $text 2>&-
@@ -324,7 +324,7 @@ test_shared() {
 }
 
 shared_faults() {
-	cat ended
+	cat failures
 	[ "$(cat shared.[0-9]* | wc -l)" -gt 0 ] || echo "the readers of pages had nothing"
 	not_once pipe 2000
 }
