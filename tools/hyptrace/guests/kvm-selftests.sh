@@ -3,7 +3,6 @@
 # In the VM: each of the tests that the file `tests` names, without tracing and with all
 # of it. To /out, for each: what it said (NAME.off, NAME.on), its exit status both times
 # (NAME.status), and the trace with what was counted.
-# shellcheck source=tools/hyptrace/guests/traced.sh
 . ./traced.sh
 
 # run NAME HOW

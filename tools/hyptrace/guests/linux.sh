@@ -3,7 +3,6 @@
 # In the VM: boot Linux as a guest of Debian's QEMU, with all traced and read as it comes.
 # To /out: what the guest said on its console (guest.console), and the trace with what was
 # counted.
-# shellcheck source=tools/hyptrace/guests/traced.sh
 . ./traced.sh
 
 # A user space of one program and one script.

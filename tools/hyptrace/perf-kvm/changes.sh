@@ -3,7 +3,6 @@
 # perf kvm stat, where what it records changes meanwhile, or is damaged afterwards: each vCPU has
 # its own events, or they are of an unknown one, and what is wrong is said. Runs in a VM.
 # shellcheck disable=SC2016 # programs of awk
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit

@@ -3,7 +3,6 @@
 # Debian's perf of 6.12 on a kernel with the new tracepoints: it works as before, with the two
 # faults; its recordings are read without them. Runs in a VM.
 # shellcheck disable=SC2016 # programs of awk
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit

@@ -3,7 +3,6 @@
 # perf kvm stat records two VMs, whose vCPUs have run before and, but for one, never return to
 # user space: it counts the exits, traps and accesses of each vCPU as KVM does. Runs in a VM.
 # shellcheck disable=SC2016 # programs of awk
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit

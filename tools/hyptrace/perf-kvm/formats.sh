@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Leave the format of each event in /out/formats, without its number. Runs in a VM.
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 cd /tmp || exit
 

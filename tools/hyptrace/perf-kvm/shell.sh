@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # perf's own shell test of perf kvm stat, as `perf test` finds and runs it. Runs in a VM.
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 cd "$DIR" || exit
 PATH=$DIR:$PATH

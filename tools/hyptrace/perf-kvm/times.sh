@@ -3,7 +3,6 @@
 # perf kvm stat's times, on a machine where an instruction takes a nanosecond: user space takes
 # 5 ms for each access to a device. Runs in a VM.
 # shellcheck disable=SC2016 # programs of awk
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit

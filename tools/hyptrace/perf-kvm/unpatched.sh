@@ -3,7 +3,6 @@
 # perf kvm stat on a kernel without the new tracepoints and files: it says what it can't know.
 # Runs in a VM.
 # shellcheck disable=SC2016 # programs of awk
-# shellcheck source=tools/hyptrace/perf-kvm/lib.sh
 . "${0%/*}/lib.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit

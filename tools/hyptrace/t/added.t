@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # An event is one entry in the catalogue and one call: add one that has a field of
 # each kind, and see it wherever events are seen, trace-cmd's report included.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 long=$(printf '0123456789%.0s' $(seq 14))
 

@@ -5,11 +5,7 @@
 # and no KVM; RISC-V.
 #
 # ARCHS=".."	these alone, of x86-m x86-y arm riscv
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 : "${ARCHS:=x86-m x86-y arm riscv}"

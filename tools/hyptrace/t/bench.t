@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an event costs stays within tools/hyptrace/bench.bounds; and the programs that judge
 # that, on figures made up here.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 dir=$TOOLS/bench.d
 

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # bracket.awk of the kselftest finds what is wrong with the times of events, and
 # nothing where they are right.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 TESTS=$ROOT/tools/testing/selftests/hyp-trace
 

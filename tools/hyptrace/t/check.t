@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What `make check` counts, and as what.
 # shellcheck disable=SC2016 # for the shells of the tests
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 unset SCALE BEGUN
 repo=$tmp/repo

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Compile what is ours, and what the patches change, with clang: no warning. Debian 12's
 # clang 14 is the oldest.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 need clang

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The hypervisor's clock where that takes a machine of its own: over minutes, in
 # suspend-to-idle, and with a counter that can't be read as it is.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 need check
 "$TOOLS/selftest"

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Compile each file of ours, and each that the patches change, on the oldest kernel source
 # that apt offers and the series supports. t/sparse.t does so on the newest.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 # A repository of its own, for another tree: the changes are this one's.

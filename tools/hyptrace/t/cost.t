@@ -3,11 +3,7 @@
 # A kernel without remote tracing pays nothing for it: the objects of kernel/trace and of
 # tracefs are no larger than those of the source without the topic hyp-trace. What does not depend on
 # words of 64 bits builds on a machine of 32. Both are looked at with one such kernel.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 need kernel

@@ -4,10 +4,7 @@
 # later gets a ring then. CONFIG=debug boots the debug kernel, which has memory cgroups.
 #
 # IMAGE=file	boots another kernel
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${CONFIG:=default}"
 export CONFIG

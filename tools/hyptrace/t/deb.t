@@ -5,10 +5,7 @@
 #
 # FLAVOUR=cloud-arm64
 # LSMOD=file	with only these modules, in less time; installed/lsmod has those of this machine
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${FLAVOUR:=cloud-arm64}"
 export FLAVOUR

@@ -3,10 +3,7 @@
 # Missing packages: installed, or the command to do so is named. The package
 # tools are played: what matters is what is asked of them.
 # shellcheck disable=SC2016 # for the played programs
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 # play NAME SCRIPT: stand in for a program.
 play() {

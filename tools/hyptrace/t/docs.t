@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The documentation: Sphinx and kernel-doc do not warn about it; it names all files, events,
 # fields, hypercalls and tests, and none that do not exist. t/guide.t runs its sessions.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 need docs

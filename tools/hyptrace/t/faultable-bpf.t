@@ -3,10 +3,7 @@
 # The verifier of BPF accepts and rejects what it did before the topic faultable-tracepoints:
 # test_verifier of the kernel's own selftests passes on x86-64, where it runs programs by the
 # JIT. A sleepable program at the raw tracepoint sched_switch, which it rejects, is among them.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 need kernel x86vm
 "$TOOLS/tree" >&2

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Clients as Debian has them show the strings of system calls: trace-cmd, perf, and Perfetto.
 # The string is on a page that comes late.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/program.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/t/program.sh"
 
 SUITE=faultable-tracepoints

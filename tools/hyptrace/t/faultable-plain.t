@@ -3,10 +3,7 @@
 # The counterpart of faultable.t: on a kernel without the topic faultable-tracepoints no tracer
 # gets a string that is not in memory. And the kernel's own ftrace selftests have the same
 # results with and without the topic.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 SUITE=faultable-tracepoints
 SETS="00basic event filter instances trigger"

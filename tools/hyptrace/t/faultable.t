@@ -7,12 +7,7 @@
 #
 # TESTS=".."	those of the kselftest alone
 # PREEMPT=".."	none, voluntary, full: how CONFIG=preempt is preempted (each of them)
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${CONFIG:=default}" "${TESTS:=}"
 [ "$CONFIG" != preempt ] || : "${PREEMPT:=none voluntary full}"

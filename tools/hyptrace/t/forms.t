@@ -8,12 +8,7 @@
 # FORM="mode cpu smp"	that one alone
 # ALL=1			all of the kselftest in each
 # KSELFTESTS=".."	these of its tests
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${CONFIG:=default}" "${FORM:=}" "${ALL:=}" "${KSELFTESTS:=}"
 export CONFIG TIMEOUT="${TIMEOUT:-1380}"

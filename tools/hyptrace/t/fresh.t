@@ -3,10 +3,7 @@
 # What is committed, on Debian machines with nothing but make and git, RELEASE=bookworm or
 # trixie: `make run' as root and as a user with sudo, and each step on a machine of its
 # own, so that it must know its packages itself.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${RELEASE:=trixie}" "${STEPS:=clean root user kernel rootfs vm series check tree}"
 made=$BUILD/fresh/$RELEASE/build

@@ -9,10 +9,7 @@
 #   FUZZ_SECONDS=s  for each fuzzer so long, and go on with what was found before, in
 #                   build/fuzz/corpus; else as many inputs as take some seconds
 #   FUZZERS=".."    these alone, of hcall, filter, format, clock
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${FUZZERS:=hcall filter format clock}" "${FUZZ_SECONDS:=}"
 : "${SEED:=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}"

@@ -9,12 +9,7 @@
 # FORMS="protected,max"	modes of KVM and CPUs
 # SEED=n		of the hostile guests
 # TESTS=".."		these of the tests alone
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${CONFIG:=default}" "${SEED:=$$}" "${SAMPLES:=20000}" "${TESTS:=}"
 assign "CONFIG FORMS SEED SAMPLES TESTS" "$@"

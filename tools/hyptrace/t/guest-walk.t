@@ -4,12 +4,7 @@
 # which guests it refuses, in user space, under sanitizers, from build/tree. SEED=n chooses other random tables.
 #
 # MUTANTS=1	then each mistake of tools/hyptrace/guest-callchains/mutants, which they find
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${SEED:=$$}" "${MUTANTS:=}"
 need check

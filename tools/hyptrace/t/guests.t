@@ -6,10 +6,7 @@
 # FORMS="protected,max nvhe,max"    KVM's modes and CPUs; `all': each
 # ALL=1                             those that take long, too
 # TESTS="hypercalls psci_test"      these alone
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${FORMS:=protected,max}" "${ALL:=}" "${TESTS:=}"
 assign "FORMS ALL TESTS" "$@"

@@ -5,10 +5,7 @@
 # runs in a VM of its own.
 #
 # SECONDS_OF_TIMEOUT=n   how long a command under `timeout' runs (3)
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${SECONDS_OF_TIMEOUT:=3}"
 DIED=125

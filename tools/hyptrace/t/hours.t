@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Hours of a trace: each event has its time to the microsecond, whatever time lies between
 # it and the one before, by trace, trace_pipe and the ring's pages.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 "$TOOLS/selftest"
 

@@ -3,10 +3,7 @@
 # An interrupt, or a signal that ends the driver: nothing that it began goes on, no lock is
 # held, the tree is whole.
 # shellcheck disable=SC2016 # for the shell of a program
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 repo=$tmp/repo
 scratch_repo "$repo"

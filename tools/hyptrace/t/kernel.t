@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build a kernel for the tests in the VM: CONFIG=default, debug, kcsan, 16k,
 # 64k, preempt, rt or x86; and the guest's user space.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${CONFIG:=default}"
 export CONFIG

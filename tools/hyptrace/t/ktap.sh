@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # tmp and tests are of tap.sh
-# Results of tests that run in a machine of their own; sourced after tap.sh.
+# Results of tests that run in a machine of their own
+. "$(dirname "$0")/tap.sh"
 
 # vm_script: what that machine runs, from stdin, to $tmp/script. `run PROGRAM [ARGUMENT]...` in it
 # is one test.

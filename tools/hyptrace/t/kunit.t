@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The KUnit tests of the rings, and of setting them up, in the VM: their results as ours.
 # CONFIG=debug boots the debug kernel, CONFIG=kcsan the one that looks for data races.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 cat >"$tmp/script" <<'END'
 #!/bin/sh

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A program of Debian 13's libtracefs, clients/libtracefs.c, uses the instance in a VM by each
 # function that applies to it: its results as ours.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
-# shellcheck source=tools/hyptrace/t/libtracefs.sh
+. "$(dirname "$0")/ktap.sh"
 . "$TOOLS/t/libtracefs.sh"
 
 vm_script <<'END'

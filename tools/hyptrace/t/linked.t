@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Link and boot a kernel with options of ours turned off: OFF="NAME...". t/variants.t compiles
 # them alone. Made of the default kernel, and removed.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${OFF:?OFF=\"NAME...\"}"
 out=$BUILD/kernel-lint

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The kernel's own checkers over what is ours: checkpatch --strict on each mail
 # of the series, sparse on each new source file.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 checkpatch() {

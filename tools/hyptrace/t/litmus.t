@@ -3,10 +3,7 @@
 # The memory orderings as litmus tests: by the kernel's memory model, herd7 of Debian finds
 # that what must not happen never does, and that it sometimes does in a broken twin of each
 # test, which lacks the ordering. t/ordering.t compares the tests with the code.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 LITMUS=$ROOT/tools/testing/hyptrace/litmus
 MODEL=$BUILD/tree/tools/memory-model

@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # A program of Debian 13's libtracefs reads the hypervisor's buffers by mapping
 # them, and finds what the kernel shows.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 SELFTESTS=$ROOT/tools/testing/selftests/hyp-trace
 OUT=$tmp/out
 
-# shellcheck source=tools/hyptrace/t/libtracefs.sh
 . "$TOOLS/t/libtracefs.sh"
 
 build() {

@@ -5,10 +5,7 @@
 #
 # MUTANTS="reset time"	these alone
 # KIND=user|kernel	those that a test in user space finds, or one in the VM
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 : "${MUTANTS:=}" "${KIND:=}"
 need check

@@ -5,10 +5,7 @@
 #
 # FORMS="protected,cortex-a76 nvhe,max"    KVM's modes and CPUs; `all': each
 # and what the runner takes: CONFIG SMP
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 # In hVHE form 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
 # dies of SIGILL, without tracing too.

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # numbers.awk, by which the kselftest judges traces of numbered events, finds what
 # is wrong with one, and nothing in one that is right; and so does inexact().
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 DIR=$ROOT/tools/testing/selftests/hyp-trace
 CPUS=2 PAGE_BYTES=4080

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The table of memory orderings at the head of kernel/trace/trace_ring.c names each place in
 # the code that has a pair's letter, and no other; and each pair's litmus tests.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 TABLE=$ROOT/kernel/trace/trace_ring.c

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The last events on the console, when the kernel panics and when the hypervisor
 # does. That such a guest has no good end is what is wanted here.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 DIED=125
 

@@ -4,15 +4,8 @@
 # the machine, in each mode of KVM; Debian's perf has the faults that the topic mends, and
 # works with it; no tracepoint that exists has changed. t/bench.t has what the new ones cost.
 # CONFIG=x86 boots a kernel for x86-64, on QEMU's emulation of AMD's SVM: counts of each vCPU.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
-# shellcheck source=tools/hyptrace/t/program.sh
+. "$(dirname "$0")/ktap.sh"
 . "$TOOLS/t/program.sh"
-# shellcheck source=tools/hyptrace/source.sh
 . "$TOOLS/source.sh"
 
 : "${CONFIG:=default}"

@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Perfetto, as Debian has it, records the hypervisor: all events are there.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 SELFTESTS=$ROOT/tools/testing/selftests/hyp-trace
 CLIENTS=$TOOLS/clients

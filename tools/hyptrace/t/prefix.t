@@ -3,11 +3,7 @@
 # Each prefix of the exported series builds, as far as what it touches goes.
 #
 # TOPIC=name   only those of this topic
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 need kernel archs

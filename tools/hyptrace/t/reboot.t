@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Tracing goes on until the machine is reset, or until another kernel is started
 # without a reset; and that one can trace again.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 DIED=125
 

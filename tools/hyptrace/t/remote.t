@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The kselftest on the module trace_remote_test, in a VM of two CPUs without KVM: no part of
 # what it tests needs EL2. t/uml.t runs the same tests on one CPU.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
-# shellcheck source=tools/hyptrace/t/remote.sh
+. "$(dirname "$0")/ktap.sh"
 . "$TOOLS/t/remote.sh"
 
 "$TOOLS/selftest"

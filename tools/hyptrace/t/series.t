@@ -3,11 +3,7 @@
 # `make series`: on a small source, what it writes and refuses; of the real
 # patches, that they apply to what Debian offers and that `git am` of the
 # exported mails gives the same tree as `make tree`.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 repo=$tmp/repo

@@ -6,12 +6,7 @@
 # SOAK=seconds   how long (120)
 # SEED=number    repeats a plan
 # and what the runner takes: CONFIG MODE CPU SMP MEM
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${SOAK:=120}" "${SEED:=$(date +%s)}"
 # Little memory, so that it does not take long to load all of it.

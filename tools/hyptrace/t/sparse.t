@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build what is ours with W=1 and sparse, apart from the kernel that is booted.
 # No new file may cause a warning. t/variants.t goes on from what is built here.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 "$TOOLS/tree" >&2

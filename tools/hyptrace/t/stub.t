@@ -4,10 +4,7 @@
 # Tracing keeps KVM's virtualization enabled for as long as the buffer is loaded.
 #
 # IMAGE=file	boots another kernel
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 "$TOOLS/selftest"
 

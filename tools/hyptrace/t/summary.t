@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # demo/summary.awk and demo/stretch.awk, on traces whose sums are known.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 STAMP=$ROOT/tools/testing/selftests/hyp-trace/stamp.awk
 

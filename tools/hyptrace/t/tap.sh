@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# TAP for the driver's tests; sourced after lib.sh.
+# TAP for the driver's tests
+. "$(dirname "$0")/../lib.sh"
 
 tmp=$(mktemp -d "$BUILD/test-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # `make torture` itself, with parts and a VM that take no time: what a round is follows from
 # the seed, it ends when it ought to, and what has failed can be replayed.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 # program FILE: standard input is a program.
 program() {

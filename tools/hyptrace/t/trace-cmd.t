@@ -4,12 +4,7 @@
 # clients/trace-cmd.sh as ours. If a release can't be had, it is skipped.
 #
 # FORM="trixie protected max"	that one alone
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
-. "$TOOLS/t/ktap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 : "${FORM:=}"
 

@@ -3,10 +3,7 @@
 # The programs that judge traces: trace.awk and clock.awk of the kselftest, and
 # perfetto-judge.awk, find what is wrong with a trace, and nothing in one that is
 # right.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 TESTS=$ROOT/tools/testing/selftests/hyp-trace
 

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # `make tree`, on a source of four files: what is laid, what is left alone, and
 # what an error leaves behind.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 need tree    # now: the apt of some tests is played
 repo=$tmp/repo

@@ -3,7 +3,6 @@
 # Remote tracing without a remote, and without QEMU: the kernel's ring buffer and its files
 # run under UML, natively. First the KUnit suites of kernel/trace/remote, then the kselftest on
 # the module trace_remote_test. UML has one CPU. UML's own host must be an x86 machine.
-# shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 case $(uname -m) in
@@ -14,11 +13,8 @@ x86_64) ;;
 	;;
 esac
 
-# shellcheck source=tools/hyptrace/t/tap.sh
 . "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/t/ktap.sh
 . "$TOOLS/t/ktap.sh"
-# shellcheck source=tools/hyptrace/t/remote.sh
 . "$TOOLS/t/remote.sh"
 
 TESTS=$ROOT/kernel/trace/remote/tests

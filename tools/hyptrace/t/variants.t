@@ -3,11 +3,7 @@
 # Compile what is ours, and what the patches change, with options of ours turned off, and with
 # those that distributions turn on: no warning, and nothing is left undefined at EL2 that is not
 # so with all of ours alone.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 "$TOOLS/tree" >&2

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each topic, and all of them, apply to each version of the source that apt offers, without fuzz.
 # t/series.t tries the newest, t/compile.t compiles on the oldest.
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
-# shellcheck source=tools/hyptrace/source.sh
+. "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
 applies() {

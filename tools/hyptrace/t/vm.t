@@ -3,10 +3,7 @@
 # The runner: what the guest's script says comes out, and how it ends is the
 # exit status, whichever way that is.
 # shellcheck disable=SC2016 # for the shell in the guest
-# shellcheck source=tools/hyptrace/lib.sh
-. "$(dirname "$0")/../lib.sh"
-# shellcheck source=tools/hyptrace/t/tap.sh
-. "$TOOLS/t/tap.sh"
+. "$(dirname "$0")/tap.sh"
 
 # vm STATUS SCRIPT-TEXT [VARIABLE=value]...
 vm() {

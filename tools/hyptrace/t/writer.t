@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The ring writer in user space, under sanitizers, from build/tree.
-# shellcheck source=tools/hyptrace/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 need check
