@@ -8,35 +8,9 @@
 DIR=/test
 PERF=$DIR/perf
 event=$1
-tests=0
+. "$DIR/in-vm.sh"
 mkdir -p "/tmp/${0##*/}"
 cd "/tmp/${0##*/}" || exit
-
-# ok NAME COMMAND...
-ok() {
-	name=$1
-	shift
-	tests=$((tests + 1))
-	if "$@" >said 2>&1; then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		tail -n 40 said | sed 's/^/# /'
-	fi
-}
-
-# until_done COMMAND...: within a minute or so.
-until_done() {
-	tries=0
-	until "$@"; do
-		[ $((tries += 1)) -lt 1200 ] || return 1
-		sleep 0.05
-	done
-}
-
-has_exited() {
-	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
-}
 
 start_guest() {
 	mkfifo fifo
@@ -48,7 +22,7 @@ start_guest() {
 
 end_guest() {
 	exec 3>&-
-	until_done has_exited "$guest"
+	until_done gone "$guest"
 }
 
 kvm() {
@@ -173,4 +147,4 @@ ok "perf timechart" timechart
 ok "perf top" top_shows
 ok "perf record without --guest has no samples of it" host_only
 ok "the guest ends" end_guest
-echo "1..$tests"
+plan

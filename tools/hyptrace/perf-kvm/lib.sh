@@ -4,7 +4,7 @@
 
 DIR=/test
 PERF=$DIR/perf
-tests=0
+. "$DIR/in-vm.sh"
 
 # What perf calls the exits of a hypercall and of an access to the device, and what it can report
 # shellcheck disable=SC2034 # for the tests
@@ -12,32 +12,6 @@ case $(uname -m) in
 x86_64) HYPERCALL=hypercall ACCESS=npf EVENTS="x86 has vmexit mmio ioport msr" ;;
 *) HYPERCALL=HVC64 ACCESS=DABT_LOW EVENTS="arm64 has vmexit trap mmio" ;;
 esac
-
-# ok NAME COMMAND...
-ok() {
-	name=$1
-	shift
-	tests=$((tests + 1))
-	if "$@" >said 2>&1; then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		head -n 40 said | sed 's/^/# /'
-	fi
-}
-
-plan() {
-	echo "1..$tests"
-}
-
-# until_done COMMAND...: within a minute or so.
-until_done() {
-	tries=0
-	until "$@"; do
-		[ $((tries += 1)) -lt 1200 ] || return 1
-		sleep 0.05
-	done
-}
 
 has_made() {
 	grep -qsx "round $2" "$1.out"
@@ -61,10 +35,6 @@ guest() {
 end_guest() {
 	eval "exec $2>&-"
 	until_done gone "$(cat "$1.pid")"
-}
-
-gone() {
-	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
 
 # What each guest makes while it is recorded: rounds NUMBER NAME...

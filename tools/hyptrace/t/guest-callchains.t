@@ -72,7 +72,7 @@ lay_out() {
 	rm -rf "$tmp/files"
 	cp -R "$selftests" "$tmp/files"
 	[ ! -e "$BUILD/$to/perf" ] ||
-		cp "$BUILD/$to/perf" "$TOOLS/guest-callchains/perf.sh" "$tmp/files"
+		cp "$BUILD/$to/perf" "$TOOLS/guest-callchains/perf.sh" "$TOOLS/t/in-vm.sh" "$tmp/files"
 }
 
 # By instructions: how busy this machine is does not count.

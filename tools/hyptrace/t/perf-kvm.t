@@ -26,7 +26,7 @@ END2
 files() {
 	rm -rf "$tmp/files"
 	mkdir "$tmp/files"
-	cp -R "$kvm" "$built" "$tmp/files"
+	cp -R "$kvm" "$built" "$TOOLS/t/in-vm.sh" "$tmp/files"
 	mkdir -p "$tmp/files/tests/shell"
 	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/tests/shell"
 	echo "$@" >"$tmp/files/list"
