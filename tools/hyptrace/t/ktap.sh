@@ -32,6 +32,25 @@ results() {
 	tests=$((tests + $(grep -cE '^(not )?ok ' "$tmp/tap")))
 }
 
+# kunit_results FILE SOURCE...: the cases of KUnit in its output; and the sources have no others.
+kunit_results() {
+	file=$1
+	shift
+	awk -f "$TOOLS/t/kunit.awk" "$file" >"$tmp/cases"
+	while read -r verdict name; do
+		ok "KUnit: $name" kunit_passed "$verdict" "$name" "$file"
+	done <"$tmp/cases"
+	ok "KUnit: all cases ran" [ "$(wc -l <"$tmp/cases")" = "$(cat "$@" | grep -c KUNIT_CASE)" ]
+}
+
+# The verdict; if it is not ok, what was said before it.
+kunit_passed() {
+	[ "$1" = ok ] || {
+		grep -B 20 "not ok [0-9]* $2" "$3"
+		return 1
+	}
+}
+
 # boot DIR [VARIABLE=value]...: $tmp/script in a VM; DIR has what it printed, said and ended with.
 boot() {
 	dir=$1

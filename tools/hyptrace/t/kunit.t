@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The KUnit tests of the rings, and of setting them up, in the VM: their results as ours.
 # CONFIG=debug boots the debug kernel, CONFIG=kcsan the one that looks for data races.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ktap.sh"
 
 cat >"$tmp/script" <<'END'
 #!/bin/sh
@@ -13,26 +13,13 @@ cat trace_remote_ring/results trace_remote_merge/results trace_remote_setup/resu
 	hyp_trace_retry/results
 END
 
-boot() {
+boot_kunit() {
 	"$TOOLS/vm" CMDLINE=kunit.enable=1 SMP=2 SCRIPT="$tmp/script" TIMEOUT=600 >"$tmp/ktap"
 }
 
-# The line of this case says ok.
-case_is_ok() {
-	grep "$1\$" "$tmp/ktap" | grep -q '^ *ok ' || {
-		cat "$tmp/ktap"
-		return 1
-	}
-}
-
-ok "the VM ends well" boot
-cases=$(sed -n 's/^ \{4\}\(not \)\{0,1\}ok [0-9]* \([a-z_0-9]*\).*/\2/p' "$tmp/ktap")
-for name in $cases; do
-	ok "$name" case_is_ok "$name"
-done
-ok "all of its tests ran" [ "$(echo "$cases" | wc -w)" = \
-	"$(cat "$ROOT/kernel/trace/remote/tests"/test*.c "$ROOT/arch/arm64/kvm/hyp_trace/tests"/test*.c |
-		grep -c 'KUNIT_CASE')" ]
+ok "the VM ends well" boot_kunit
+kunit_results "$tmp/ktap" "$ROOT/kernel/trace/remote/tests"/test*.c \
+	"$ROOT/arch/arm64/kvm/hyp_trace/tests"/test*.c
 
 # Functions that take a buffer or an iterator, without a case of the same name. The exceptions
 # make a buffer, take none, or need a mapping of a process, as the kselftest's mmap.sh has it.
