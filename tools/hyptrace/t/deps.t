@@ -108,7 +108,9 @@ all_at_once() {
 		grep -qw -- "$package" "$tmp/asked" || { echo "no $package"; cat "$tmp/asked"; return 1; }
 	done
 	! grep -w clang "$tmp/asked" && deps 0 "goals bench" && says bsdextrautils "$tmp/asked" &&
-		SET="pages variants" deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
+		TOOL=perf-kvm deps 0 "goals run" && says "g++" "$tmp/asked" &&
+		CONFIG=x86 deps 0 "goals vm" && says qemu-system-x86 "$tmp/asked" &&
+		SET="fast,variants" deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
 		deps 0 "goals help"
 }
 
