@@ -13,21 +13,26 @@ export IMAGE
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help goals run check bench torture tree kernel perf deb rootfs vm series clean distclean
+.PHONY: help goals arguments run check bench torture tree kernel perf deb rootfs vm series clean distclean
 
 help: ## show this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | sed 's/ \[/\n\t[/g' | expand -t 18
 
 # All packages at once, before the work
 goals:
 	@$(T)/deps goals $(MAKECMDGOALS)
 
-run check bench torture tree kernel perf rootfs vm series: | goals
+run bench torture tree kernel perf rootfs vm series: | goals
+check: $(if $(LIST),,| goals)
 
-run: kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
+# A mistake is refused before a kernel is built.
+arguments:
+	@$(T)/run ARGUMENTS=1
+
+run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 	@$(T)/run
 
-check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most|all: these|mutants|fresh: on fresh Debian machines|deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
+check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the fast tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
 	@$(T)/check
 
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]
@@ -51,7 +56,7 @@ deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud
 rootfs: ## make the guest's user space from Debian's arm64 packages
 	@$(T)/rootfs
 
-vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or [TREE=dir|IMAGE=file: your own] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 	@$(T)/vm
 
 series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name]
