@@ -23,10 +23,7 @@ finds() {
 	sed "$2" "$tmp/trace" >"$tmp/edited"
 	got=$(awk -f "$TESTS/stamp.awk" -f "$TESTS/bracket.awk" "$tmp/brackets" "$tmp/edited" |
 		sed 's/:.*//; s/between .*/between/; s/CPU .*/CPU/' | LC_ALL=C sort | xargs)
-	[ "$got" = "$1" ] || {
-		echo "found '$got', not '$1'"
-		return 1
-	}
+	equals "$got" "$1"
 }
 
 margins() {

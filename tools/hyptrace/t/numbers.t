@@ -16,10 +16,7 @@ finds() {
 	printf '%s\n' "$@" >"$tmp/trace"
 	judge "$tmp/trace" "${first:-1}"
 	got=$(grep -vE '^(shown|lost) ' "$tmp/trace.facts" | cut -d : -f 1 | xargs)
-	[ "$got" = "$want" ] || {
-		echo "found '$got', not '$want'"
-		return 1
-	}
+	equals "$got" "$want"
 }
 
 # complains TEXT COUNT [FIRST [CPUS]]: inexact() of the trace that finds() had.
@@ -27,10 +24,7 @@ complains() {
 	want=$1
 	shift
 	got=$(inexact "$tmp/trace" "$@" | xargs)
-	[ "$got" = "$want" ] || {
-		echo "said '$got', not '$want'"
-		return 1
-	}
+	equals "$got" "$want"
 }
 
 # event CPU TIME NUMBER

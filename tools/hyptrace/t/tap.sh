@@ -26,6 +26,14 @@ skip() {
 	echo "ok $tests - $1 # SKIP $2"
 }
 
+# equals TEXT EXPECTED
+equals() {
+	[ "$1" = "$2" ] || {
+		echo "found '$1', not '$2'"
+		return 1
+	}
+}
+
 # exits STATUS COMMAND...; what it said is in $tmp/out and $tmp/err.
 exits() {
 	want=$1 got=0

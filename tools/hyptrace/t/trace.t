@@ -17,10 +17,7 @@ finds() {
 	want=$1
 	shift
 	got=$(printf '%s\n' "$@" | faults)
-	[ "$got" = "$want" ] || {
-		echo "found '$got', not '$want'"
-		return 1
-	}
+	equals "$got" "$want"
 }
 
 h0='[000]     1.000001: hyp_enter: reason=hvc'
@@ -105,10 +102,7 @@ recorded() {
 	shift
 	got=$(printf '%s\n' "$@" | awk -f "$TOOLS/clients/perfetto-judge.awk" |
 		sed -n 's/^wrong \([0-9]*\):.*/\1/p' | xargs)
-	[ "$got" = "$want" ] || {
-		echo "found '$got', not '$want'"
-		return 1
-	}
+	equals "$got" "$want"
 }
 
 e9='[000] 9.999999: hyp_enter:'
@@ -166,10 +160,7 @@ slope_is() {
 	want=$1
 	shift
 	got=$(printf '%s\n' "$@" | median_slope)
-	[ "$got" = "$want" ] || {
-		echo "found '$got'"
-		return 1
-	}
+	equals "$got" "$want"
 }
 ok "pages that others take and return are no slope" slope_is 0 10 12 -1 22 -16 12 33 22 10 10
 ok "a page lost by each of 22 loads is" slope_is 22 10 34 43 88 72 122 165 176 186 208
