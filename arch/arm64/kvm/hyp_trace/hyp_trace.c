@@ -57,7 +57,7 @@ static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
 {
 	int ret = hyp_trace_hypcall(__hyp_trace_enable, cpu, enable);
 
-	/* A CPU that pKVM has not parked yet as it goes offline. EL2 disables it then. */
+	/* In nVHE mode an offline CPU is enabled when it comes online, by that CPU. */
 	return ret == -EBUSY && !cpu_online(cpu) ? 0 : ret;
 }
 
