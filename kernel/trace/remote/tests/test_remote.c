@@ -21,6 +21,8 @@
  * @busy:	the event whose filter is not taken
  * @nr_preds:	of each event's filter
  * @on_at_stop:	tracing was on for readers when the remote was stopped
+ * @not_ready:	what get() returns
+ * @nr_gets:	how often it was got, and not put
  */
 static struct kunit_remote {
 	struct trace_remote	*remote;
@@ -28,7 +30,20 @@ static struct kunit_remote {
 	int			busy;
 	unsigned int		nr_preds[NR_REMOTE_TEST_EVENTS];
 	bool			on_at_stop;
+	int			not_ready;
+	int			nr_gets;
 } kunit_remote;
+
+static int kunit_remote_get(void *priv)
+{
+	kunit_remote.nr_gets += !kunit_remote.not_ready;
+	return kunit_remote.not_ready;
+}
+
+static void kunit_remote_put(void *priv)
+{
+	kunit_remote.nr_gets--;
+}
 
 static int kunit_remote_load_ring(void *priv, int cpu, struct ring_buffer_writer_cpu *ring)
 {
@@ -71,6 +86,8 @@ static int kunit_remote_set_filter(void *priv, unsigned int nr,
 }
 
 static const struct trace_remote_ops kunit_remote_ops = {
+	.get		= kunit_remote_get,
+	.put		= kunit_remote_put,
 	.load_ring	= kunit_remote_load_ring,
 	.unload_ring	= kunit_remote_unload_ring,
 	.enable_cpu	= kunit_remote_enable_cpu,
@@ -127,6 +144,30 @@ void remote_test_end(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, trace_remote_is_on(remote));
 	KUNIT_EXPECT_TRUE(test, trace_remote_has_ended(remote));
 	KUNIT_EXPECT_EQ(test, -ENODEV, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* A remote that is not ready: the error is the remote's, and nothing is loaded or changed. */
+void remote_test_not_ready(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	kunit_remote.not_ready = -EIO;
+	KUNIT_EXPECT_EQ(test, -EIO, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_on(remote));
+	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(trace_remote_get_reader(remote)));
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
+	KUNIT_EXPECT_EQ(test, -EIO,
+			trace_remote_set_filter(remote, REMOTE_TEST_SELFTEST, "id == 1"));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_preds[REMOTE_TEST_SELFTEST]);
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+
+	kunit_remote.not_ready = 0;
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_EQ(test, 1, kunit_remote.nr_gets);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
 }
 
 static void kunit_remote_expect_filter(struct kunit *test, int nr, const char *text)
