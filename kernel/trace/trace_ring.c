@@ -168,6 +168,17 @@
  *	acquire, then copies the clock and the states. If these change meanwhile, so does
  *	the generation, and the CPU's next event copies again.
  *
+ * (K) clock: K-clock, K-latest
+ *	clock.c:el2_clock_publish
+ *   with
+ *	clock.c:el2_clock_try_get
+ *
+ *	A hypercall writes a new clock over the one before the latest, then stores the new
+ *	number with release. A CPU loads the number with acquire, then that clock. The clock
+ *	was the latest until the number changed: the hypercall stores the number, then, for the
+ *	clock after the next one, writes over it; smp_wmb() between. The CPU loads the clock,
+ *	then the number again; smp_rmb() between. If the number is the same, so is the clock.
+ *
  * (F) on: F-on
  *	trace.c:hyp_trace_enable_held
  *   with

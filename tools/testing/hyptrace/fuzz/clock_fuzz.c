@@ -85,7 +85,7 @@ static void look(struct input *input)
 	u64 ns;
 
 	el2_count = input_number(input, 0);
-	el2_clock_get(&clock);
+	WARN_ON(!el2_clock_get(&clock));
 	ns = el2_clock_ns(&clock, el2_count);
 	if (!params.mult)
 		WARN_ON(ns);

@@ -127,9 +127,19 @@ extern EL2_PER_THREAD unsigned int el2_locks;	/* how many are held */
 
 #define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
 
-/* Outside a race there is one CPU: a lock that is held will never be released. */
+/*
+ * Outside a race there is one CPU: a lock that is held will never be released. In one, nobody
+ * releases any lock after a panic.
+ */
+#ifdef EL2_RACE
+extern bool el2_has_panicked;
+#else
+#define el2_has_panicked	false
+#endif
+
 static inline void hyp_spin_lock(hyp_spinlock_t *lock)
 {
+	WARN_ON(el2_has_panicked);
 	while (__atomic_exchange_n(&lock->held, true, __ATOMIC_ACQUIRE)) {
 #ifdef EL2_RACE
 		sched_yield();

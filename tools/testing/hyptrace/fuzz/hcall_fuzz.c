@@ -211,7 +211,7 @@ static void check_written(const struct trace_ring *ring, const struct event *eve
 	struct el2_clock clock;
 	u64 ns;
 
-	el2_clock_get(&clock);
+	WARN_ON(!el2_clock_get(&clock));
 	ns = el2_clock_ns(&clock, el2_count);
 	/* Not earlier, but for a clock that was set to its end, and went on from 0. */
 	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A CPU writes events, goes to the firmware and returns, again and again. Meanwhile
- * others change the CPU's ring when it is parked, and only then. The thread sanitizer
- * finds accesses of two CPUs to the ring at once.
+ * others change the CPU's ring when it is parked, and only then, and set the clock. The
+ * thread sanitizer finds accesses of two CPUs to the ring at once. The CPU never has a part
+ * of one clock and a part of another.
  *
- * No CPU waits for a lock on its way to the firmware, even for one that is never
- * released.
+ * No CPU takes a lock on its way to the firmware, nor for an event before that: after a
+ * panic no lock is released.
  *
  *	park_race [rounds]
  */
@@ -30,9 +31,11 @@ EL2_PER_THREAD unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
 struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
+bool el2_has_panicked;
 
 /* What was seen of the ring of CPU 0; each counter has one thread that writes to it. */
-static unsigned long nr_events, nr_waits, nr_done[EL2_CPUS], nr_busy[EL2_CPUS], nr_loads[EL2_CPUS];
+static unsigned long nr_events, nr_clocks, nr_waits;
+static unsigned long nr_done[EL2_CPUS], nr_busy[EL2_CPUS], nr_loads[EL2_CPUS];
 static unsigned long rounds = 30000;
 static bool over;
 
@@ -86,9 +89,29 @@ static void count(unsigned int cpu, int ret)
 		nr_busy[cpu]++;
 }
 
+/* A clock whose factor and base are the same */
+static void set_clock(u64 *rnd)
+{
+	u64 mult = 1 + random_below(rnd, U32_MAX);
+
+	WARN_ON(el2_clock_set(mult, 32, mult << 32, 0));
+}
+
+static void check_clock(const struct el2_clock *clock)
+{
+	static u64 last;
+
+	WARN_ON(clock->mult != clock->base);
+	nr_clocks += clock->mult != last;
+	last = clock->mult;
+}
+
 static void any_call(unsigned int cpu, u64 *rnd)
 {
-	switch (random_below(rnd, 16)) {
+	switch (random_below(rnd, 20)) {
+	case 16 ... 19:
+		set_clock(rnd);
+		break;
 	case 0:
 		unload();
 		break;
@@ -129,6 +152,7 @@ static void write_events(u64 *rnd)
 
 		trace_selftest(nr);
 		WARN_ON(cpu->ring.entries != before + 1);
+		check_clock(&cpu->clock);
 		nr_events++;
 	}
 }
@@ -168,20 +192,29 @@ static void race(void)
 		pthread_join(threads[cpu], NULL);
 	shim = NULL;
 
-	printf("# %lu events; of others' calls %lu done, %lu refused; %lu loads; held %lu times\n",
-	       nr_events, sum(nr_done), sum(nr_busy), sum(nr_loads), nr_waits);
+	printf("# %lu events, %lu clocks; of others' calls %lu done, %lu refused; %lu loads; "
+	       "held %lu times\n",
+	       nr_events, nr_clocks, sum(nr_done), sum(nr_busy), sum(nr_loads), nr_waits);
 	/* Without these it was no race. */
-	WARN_ON(!nr_events || !sum(nr_done) || !sum(nr_busy) || sum(nr_loads) < 2 || !nr_waits);
+	WARN_ON(!nr_events || !nr_clocks || !nr_waits);
+	WARN_ON(!sum(nr_done) || !sum(nr_busy) || sum(nr_loads) < 2);
 }
 
-/* A CPU panics with all locks held; then the host turns the machine off. */
+/*
+ * A CPU panics with all locks held, after the clock was set; then the host turns the machine off,
+ * from the CPU that writes events or from another one.
+ */
 static void off_after_panic(void)
 {
-	unsigned int cpu;
+	u64 rnd = 1;
 
-	for (cpu = 0; cpu < EL2_CPUS; cpu++)
-		hyp_spin_lock(&hyp_trace_cpu[cpu].lock);
+	el2_cpu = 0;
+	load(0);
+	WARN_ON(__hyp_trace_enable(0, true));
+	set_clock(&rnd);
+	el2_has_panicked = true;
 	for (el2_cpu = 0; el2_cpu < EL2_CPUS; el2_cpu++) {
+		trace_selftest(1);
 		hyp_trace_park();
 		hyp_trace_unpark();
 		hyp_trace_park();

@@ -11,32 +11,85 @@
  * el2_clock_set() turns that into one multiplication and one addition for each event. Each
  * CPU has a copy: see trace_cpu.c.
  *
- * Locking: el2_clock_lock covers el2_clock. No event is traced under it.
+ * There are two clocks, the latest one and the one before it. el2_clock_seq counts the clocks
+ * that were set, and its lowest bit is the place of the latest. A new clock overwrites the one
+ * before it. So a CPU that copies the latest clock fails only if another one comes meanwhile.
+ *
+ * Locking: el2_clock_lock serialises el2_clock_set(). A CPU that writes an event takes no lock:
+ * it may be on its way to the firmware after a panic.
+ *
+ * Memory ordering: (K) is explained in trace_ring.c.
  */
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 
+#include <asm/barrier.h>
 #include <asm/kvm_hyp.h>
 
 #include <nvhe/clock.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace_config.h>
 
-static struct el2_clock el2_clock;
+/* How often a copy is tried. The host may set the clock at any rate. */
+#define EL2_CLOCK_TRIES	3
+
+static struct el2_clock el2_clocks[2];
+static u32 el2_clock_seq;
 static DEFINE_HYP_SPINLOCK(el2_clock_lock);
+
+static bool el2_clock_try_get(struct el2_clock *clock)
+{
+	u32 seq = smp_load_acquire(&el2_clock_seq);	/* (K) */
+	const struct el2_clock *latest = &el2_clocks[seq % 2];
+	struct el2_clock copy = {
+		.mult	= READ_ONCE(latest->mult),
+		.base	= READ_ONCE(latest->base),
+		.shift	= READ_ONCE(latest->shift),
+	};
+
+	smp_rmb();					/* (K) */
+	if (READ_ONCE(el2_clock_seq) != seq)
+		return false;
+
+	*clock = copy;
+	return true;
+}
 
 /**
  * el2_clock_get - get the latest clock
- * @clock:	where to copy it
+ * @clock:	where to copy it; not changed if that fails
+ *
+ * Takes no lock. Fails if the host sets one clock after the other meanwhile.
  *
  * Context: any at EL2.
+ * Return: whether @clock has it.
  */
-void el2_clock_get(struct el2_clock *clock)
+bool el2_clock_get(struct el2_clock *clock)
 {
-	hyp_spin_lock(&el2_clock_lock);
-	*clock = el2_clock;
-	hyp_spin_unlock(&el2_clock_lock);
+	int tries;
+
+	for (tries = 0; tries < EL2_CLOCK_TRIES; tries++) {
+		if (el2_clock_try_get(clock))
+			return true;
+	}
+
+	return false;
+}
+
+static void el2_clock_publish(const struct el2_clock *clock)
+{
+	u32 seq = el2_clock_seq + 1;
+	struct el2_clock *next = &el2_clocks[seq % 2];
+
+	hyp_assert_lock_held(&el2_clock_lock);
+
+	smp_wmb();					/* (K) */
+	WRITE_ONCE(next->mult, clock->mult);
+	WRITE_ONCE(next->base, clock->base);
+	WRITE_ONCE(next->shift, clock->shift);
+	smp_store_release(&el2_clock_seq, seq);		/* (K) */
 }
 
 /**
@@ -64,7 +117,7 @@ int el2_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles)
 	clock.base = epoch_ns - el2_clock_ns(&clock, epoch_cycles);
 
 	hyp_spin_lock(&el2_clock_lock);
-	el2_clock = clock;
+	el2_clock_publish(&clock);
 	hyp_spin_unlock(&el2_clock_lock);
 
 	hyp_trace_config_changed();

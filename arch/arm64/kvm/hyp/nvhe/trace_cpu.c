@@ -55,7 +55,7 @@ void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
-	el2_clock_get(&cpu->clock);
 	cpu->host_ctxt = host_data_ptr(host_ctxt);
-	cpu->config = config;
+	/* Without the latest clock this event has the one before it, and the next event tries again. */
+	cpu->config = el2_clock_get(&cpu->clock) ? config : 0;
 }

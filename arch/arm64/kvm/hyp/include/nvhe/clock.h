@@ -46,7 +46,7 @@ static __always_inline u64 el2_clock_ns(const struct el2_clock *clock, u64 count
 	return mul_u64_u64_shr(count << clock->shift, clock->mult, 64) + clock->base;
 }
 
-void el2_clock_get(struct el2_clock *clock);
+bool el2_clock_get(struct el2_clock *clock);
 int el2_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles);
 
 #endif /* __ARM64_KVM_HYP_NVHE_CLOCK_H */
