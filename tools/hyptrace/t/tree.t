@@ -219,6 +219,22 @@ only_old() {
 		! grep download "$tmp/asked"
 }
 
+# Lists older than a day are renewed before a version is chosen.
+lists_first() {
+	apt_offers 6.12.117-1 6.12.117-1
+	# shellcheck disable=SC2016 # for that shell
+	printf '#!/bin/sh\n[ "$1" = -n ] || exec "$@"\n' >"$tmp/bin/sudo"
+	printf '#!/bin/sh\necho "lists=%s/lists/"\n' "$tmp" >"$tmp/bin/apt-config"
+	chmod +x "$tmp/bin/apt-config"
+	mkdir -p "$tmp/lists/partial"
+	touch -d "2 days ago" "$tmp/lists" "$tmp/lists/partial"
+	rm -f "$repo/build/.apt-tried"
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree"
+	rm "$tmp/bin/apt-config"
+	cat "$tmp/asked"
+	[ "$(head -n 1 "$tmp/asked")" = update ]
+}
+
 # What an earlier run fetched is used only if it is supported.
 fetched_before() {
 	mkdir -p "$repo/build/dl"
@@ -291,6 +307,7 @@ old_source() {
 }
 
 ok "an older version than the oldest supported is passed over" old_passed_over
+ok "lists older than a day are renewed first" lists_first
 ok "the version that apt would install comes first" candidate_first
 ok "with older ones alone, one line says so" only_old
 ok "one that was fetched before must be supported too" fetched_before
