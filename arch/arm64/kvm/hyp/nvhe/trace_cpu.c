@@ -56,6 +56,6 @@ void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
 	cpu->host_ctxt = host_data_ptr(host_ctxt);
-	/* Without the latest clock this event has the one before it, and the next event tries again. */
+	/* Without the latest clock, this event has an older one, and the next event tries again. */
 	cpu->config = el2_clock_get(&cpu->clock) ? config : 0;
 }
