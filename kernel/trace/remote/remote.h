@@ -105,7 +105,7 @@ struct trace_remote_cpu {
  * @nr_waiters:	calls that wait for events, without poll(); not under the lock
  * @on:		tracing is on; also read without the lock
  * @enabled:	CPUs that come up write; changes and is read with cpu_hotplug_lock
- * @ended:	the remote is gone for good; likewise
+ * @ended:	the remote is gone for good; also read without the lock
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
  * @read_sem:	see read.c
