@@ -72,6 +72,8 @@ cross_for() {
 	arm64:aarch64 | x86_64:x86_64) ;;
 	arm64:*) echo aarch64-linux-gnu- ;;
 	x86_64:*) echo x86_64-linux-gnu- ;;
+	arm:*) echo arm-linux-gnueabi- ;;
+	riscv:*) echo riscv64-linux-gnu- ;;
 	esac
 }
 

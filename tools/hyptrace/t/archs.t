@@ -7,6 +7,7 @@
 # ARCHS=".."	these alone, of x86-m x86-y arm riscv
 . "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
+. "$TOOLS/kbuild.sh"
 
 : "${ARCHS:=x86-m x86-y arm riscv}"
 assign ARCHS "$@"
@@ -66,8 +67,7 @@ not_for_it() {
 }
 
 kbuild() {
-	env -u CONFIG make -C "$BUILD/tree" "O=$out" ARCH="$arch" CROSS_COMPILE="$cross" \
-		-j"$(nproc)" "$@" >"$out.log" 2>&1 || {
+	source_make "$arch" -C "$BUILD/tree" "O=$out" -j"$(nproc)" "$@" >"$out.log" 2>&1 || {
 		grep -E -A 5 'error:|Error [0-9]' "$out.log" | head -n 30
 		return 1
 	}
@@ -112,9 +112,8 @@ no_divisions() {
 
 for machine in $ARCHS; do
 	case $machine in
-	x86-*) arch=x86_64 c_arch=x86 cross=$([ "$(uname -m)" = x86_64 ] || echo x86_64-linux-gnu-) ;;
-	arm) arch=arm c_arch=arm cross=arm-linux-gnueabi- ;;
-	riscv) arch=riscv c_arch=riscv cross=riscv64-linux-gnu- ;;
+	x86-*) arch=x86_64 c_arch=x86 ;;
+	arm | riscv) arch=$machine c_arch=$machine ;;
 	*) die "ARCHS: no machine $machine" ;;
 	esac
 	out=$BUILD/kernel-$machine

@@ -5,6 +5,7 @@
 # words of 64 bits builds on a machine of 32. Both are looked at with one such kernel.
 . "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
+. "$TOOLS/kbuild.sh"
 
 need kernel
 PARTS="kernel/trace/ fs/tracefs/"
@@ -30,9 +31,7 @@ cat >"$tmp/config" <<-'END'
 END
 
 kbuild() {
-	source=$1
-	shift
-	env -u CONFIG -u TREE make -s -j"$(nproc)" -C "$source" ARCH=i386 "$@"
+	source_make i386 -s -j"$(nproc)" -C "$@"
 }
 
 # objects TREE DIRECTORY: build them there.

@@ -4,6 +4,7 @@
 # test_verifier of the kernel's own selftests passes on x86-64, where it runs programs by the
 # JIT. A sleepable program at the raw tracepoint sched_switch, which it rejects, is among them.
 . "$(dirname "$0")/tap.sh"
+. "$TOOLS/kbuild.sh"
 
 need kernel x86vm
 "$TOOLS/tree" >&2
@@ -12,7 +13,7 @@ out=$BUILD/selftest-bpf
 
 # make_x86 ARGUMENT...
 make_x86() {
-	env -u CONFIG make -s ARCH=x86_64 CROSS_COMPILE="$(cross_for x86_64)" "$@" >"$out.log" 2>&1 || {
+	source_make x86_64 -s "$@" >"$out.log" 2>&1 || {
 		grep -E 'error|\*\*\*' "$out.log"
 		return 1
 	}

@@ -5,6 +5,7 @@
 # TOPIC=name   only those of this topic
 . "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
+. "$TOOLS/kbuild.sh"
 
 need kernel archs
 only=$TOPIC
@@ -66,8 +67,7 @@ touches_x86() {
 }
 
 kbuild_x86() {
-	env -u CONFIG make -C "$tree" "O=$BUILD/kernel-x86-prefix" ARCH=x86_64 \
-		CROSS_COMPILE="$(cross_for x86_64)" -j"$(nproc)" "$@"
+	source_make x86_64 -C "$tree" "O=$BUILD/kernel-x86-prefix" -j"$(nproc)" "$@"
 }
 
 x86_builds() {
