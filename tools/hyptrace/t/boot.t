@@ -1,14 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Tracing from boot, as the kernel's command line says.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
-"$TOOLS/selftest"
-
-cat >"$tmp/prelude" <<'EOF'
-#!/bin/sh
-set -ex
-export PATH="/test/hyp-trace:$PATH"
+cat >>"$tmp/prelude" <<'EOF'
 cd /sys/kernel/tracing
 
 # The file holds these lines, and no others: holds FILE LINE...
@@ -42,12 +37,6 @@ has_finalisation() {
 		END { exit !(begun == cpus && n == cpus && on == cpus) }' hypervisor/trace
 }
 EOF
-
-# runs [VARIABLE=value]...: the script on standard input, in such a VM.
-runs() {
-	cat "$tmp/prelude" - >"$tmp/script"
-	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=120
-}
 
 # All that is there of pKVM's finalisation, and of the host's before it.
 everything() {

@@ -2,28 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # The hypervisor's clock where that takes a machine of its own: over minutes, in
 # suspend-to-idle, and with a counter that can't be read as it is.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
 need check
-"$TOOLS/selftest"
 
 # Time as the guest's instructions tell it, a nanosecond each, and at once the
 # next timer's when all CPUs wait: minutes are over in seconds, and what lies
 # between two readings of the clock does not depend on this machine.
 COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
 
-# runs [VARIABLE=value]...: the script on standard input, in such a VM.
-runs() {
-	cat "$tmp/prelude" - >"$tmp/script"
-	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=300
-}
+export TIMEOUT=300
 
-cat >"$tmp/prelude" <<'END'
-#!/bin/sh
-set -e
-export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor DIR=/test/hyp-trace
+cat >>"$tmp/prelude" <<'END'
+set +x
 . "$DIR/brackets.sh"
-. "$DIR/until.sh"
 cd /tmp
 
 # slew PPM [TICK]: the host's clock runs that much faster; a tick is of 10000 us.

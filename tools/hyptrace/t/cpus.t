@@ -4,17 +4,11 @@
 # later gets a ring then. CONFIG=debug boots the debug kernel, which has memory cgroups.
 #
 # IMAGE=file	boots another kernel
-. "$(dirname "$0")/tap.sh"
-
 : "${CONFIG:=default}"
 export CONFIG
-"$TOOLS/selftest"
+. "$(dirname "$0")/script.sh"
 
-cat >"$tmp/prelude" <<'END'
-#!/bin/sh
-set -ex
-export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor
-. /test/hyp-trace/until.sh
+cat >>"$tmp/prelude" <<'END'
 cd "$HYP"
 
 # KiB that are free, those included that CPUs keep for themselves
@@ -60,12 +54,6 @@ traces() {
 	grep "selftest: id=$2\$" /tmp/pipe
 }
 END
-
-# runs [VARIABLE=value]...: the script on standard input, in such a VM.
-runs() {
-	cat "$tmp/prelude" - >"$tmp/script"
-	"$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT="${TIMEOUT:-120}"
-}
 
 # Of 8 CPUs one is up: one ring, of 16 MiB.
 up_alone() {

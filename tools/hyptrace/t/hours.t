@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Hours of a trace: each event has its time to the microsecond, whatever time lies between
 # it and the one before, by trace, trace_pipe and the ring's pages.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
-"$TOOLS/selftest"
+# Time is that of the instructions, and the next timer's at once when all CPUs wait.
+export TIMEOUT=300 QEMU_ARGS="-icount shift=0,sleep=off -rtc clock=vm"
 
-cat >"$tmp/prelude" <<'END'
-#!/bin/sh
-set -e
-export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor DIR=/test/hyp-trace
+cat >>"$tmp/prelude" <<'END'
+set +x
 . "$DIR/brackets.sh"
 cd /tmp
 
@@ -52,14 +51,6 @@ judge() {
 	[ ! -s faults ]
 }
 END
-
-# runs [VARIABLE=value]...: the script on standard input, in a VM whose time is that of its
-# instructions, and the next timer's at once when all CPUs wait.
-runs() {
-	cat "$tmp/prelude" - >"$tmp/script"
-	"$TOOLS/vm" "$@" QEMU_ARGS="-icount shift=0,sleep=off -rtc clock=vm" \
-		SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=300
-}
 
 # A reader comes now and then: as long as there is one the kernel looks for events, many
 # times a second.

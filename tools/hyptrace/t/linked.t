@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Link and boot a kernel with options of ours turned off: OFF="NAME...". t/variants.t compiles
 # them alone. Made of the default kernel, and removed.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
 : "${OFF:?OFF=\"NAME...\"}"
 out=$BUILD/kernel-lint
@@ -17,11 +17,8 @@ links() {
 
 # A guest runs, and is traced where there is tracing.
 boots() {
-	cat >"$tmp/script" <<-END
-		#!/bin/sh
-		set -ex
+	runs IMAGE="$image" "$@" <<-END
 		off=" $OFF "
-		export PATH="/test/hyp-trace:\$PATH"
 		cd /sys/kernel/tracing
 		if [ "\${off#* KVM_HYP_TRACING }" = "\$off" ]; then
 			cd hypervisor
@@ -34,11 +31,9 @@ boots() {
 			guest
 		fi
 	END
-	"$TOOLS/vm" IMAGE="$image" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=120
 }
 
 "$TOOLS/kernel" CONFIG=default >&2
-"$TOOLS/selftest"
 rm -rf "$out"
 cp -a "$BUILD/kernel-default" "$out"
 ok "a kernel without $OFF" links

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # The last events on the console, when the kernel panics and when the hypervisor
 # does. That such a guest has no good end is what is wanted here.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
-DIED=125
-
-cat >"$tmp/prelude" <<'END'
-#!/bin/sh
-set -e
-cd /sys/kernel/tracing/hypervisor
+cat >>"$tmp/prelude" <<'END'
+set +x
+cd "$HYP"
 
 # Numbers, twelve times so many as are given, in turn on one CPU and on the other.
 numbers() {
@@ -33,12 +30,10 @@ crash() {
 }
 END
 
-# dies [VARIABLE=value]...: the script on standard input, in such a VM; what it
-# said is in $tmp/out, the console's lines, without their times, in $tmp/lines.
-dies() {
-	cat "$tmp/prelude" - >"$tmp/script"
-	exits "$DIED" "$TOOLS/vm" "$@" SCRIPT="$tmp/script" CONSOLE="$tmp/console" TIMEOUT=120 &&
-		sed 's/^\[ *[0-9]*\.[0-9]*\] //' "$tmp/console" >"$tmp/lines"
+# panics [VARIABLE=value]...: the VM dies; the console's lines, without their times, are in
+# $tmp/lines.
+panics() {
+	dies "$@" && sed 's/^\[ *[0-9]*\.[0-9]*\] //' "$tmp/console" >"$tmp/lines"
 }
 
 # What is on the console between the lines of dashes of the dump.
@@ -70,7 +65,7 @@ agree() {
 
 # Those of all CPUs, and once: asked for again, there is nothing new.
 kernel_panics() {
-	dies MODE=protected CMDLINE="ftrace_dump_on_oops=0,hypervisor,hypervisor" <<-'END'
+	panics MODE=protected CMDLINE="ftrace_dump_on_oops=0,hypervisor,hypervisor" <<-'END'
 		only_numbers
 		crash 0
 	END
@@ -82,7 +77,7 @@ kernel_panics() {
 # Those of the CPU that panics, and not what was consumed before. (That a CPU's
 # trace_pipe has come to the end shows when tracing is off.)
 one_cpu() {
-	dies MODE=nvhe CPU=cortex-a72 CMDLINE="ftrace_dump_on_oops=0,hypervisor=orig_cpu" <<-'END'
+	panics MODE=nvhe CPU=cortex-a72 CMDLINE="ftrace_dump_on_oops=0,hypervisor=orig_cpu" <<-'END'
 		only_numbers
 		echo 0 >tracing_on
 		head -n 200 per_cpu/cpu1/trace_pipe >/tmp/some
@@ -93,7 +88,7 @@ one_cpu() {
 }
 
 no_events() {
-	dies MODE=nvhe CMDLINE="ftrace_dump_on_oops=hypervisor" <<-'END'
+	panics MODE=nvhe CMDLINE="ftrace_dump_on_oops=hypervisor" <<-'END'
 		crash 0
 	END
 	dumps 1 "   (ftrace buffer empty)"
@@ -103,7 +98,7 @@ no_events() {
 # asked for the events of that; with the option, they are printed once as well.
 # EL2 still serves what the host touches on the way to its end.
 hypervisor_panics() {
-	dies MODE=protected "$@" <<-'END'
+	panics MODE=protected "$@" <<-'END'
 		echo hypervisor:host_mem_abort >set_event
 		echo hypervisor:selftest >>set_event
 		echo 1 >tracing_on

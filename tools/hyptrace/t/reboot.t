@@ -2,17 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Tracing goes on until the machine is reset, or until another kernel is started
 # without a reset; and that one can trace again.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/script.sh"
 
-DIED=125
-
-"$TOOLS/selftest"
-
-cat >"$tmp/prelude" <<'END'
-#!/bin/sh
-set -ex
-export PATH="/test/hyp-trace:$PATH"
-cd /sys/kernel/tracing/hypervisor
+cat >>"$tmp/prelude" <<'END'
+cd "$HYP"
 
 # As Debian has it, with its libraries
 kexec() {
@@ -36,30 +29,19 @@ trace_all() {
 }
 END
 
-# script NAME: what follows, with the prelude.
-script() {
-	cat "$tmp/prelude" - >"$tmp/$1"
-}
-
-# No status is what the end of the machine leaves.
-reboots() {
-	script script <<-'END'
+reboots_traced() {
+	reboots "$@" <<-'END'
 		trace_all
 		echo "it reboots"
 		reboot -f
 	END
-	exits "$DIED" "$TOOLS/vm" "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" \
-		CONSOLE="$tmp/console" TIMEOUT=120 || return
-	says "the guest ended without a status" && says "it reboots" "$tmp/out" &&
-		says "reboot: Restarting system" "$tmp/console"
 }
 
 # In plain nVHE mode tracing ends before the machine does: readers get ENODEV then, those
 # that wait and those that come, whether the buffer was given back by then or not.
 readers_end() {
-	script script <<-'END'
-		insmod /test/hyp-trace/modules/hyp_late.ko
-		. /test/hyp-trace/until.sh
+	dies MODE=nvhe "$@" <<-'END' || return
+		insmod "$DIR/modules/hyp_late.ko"
 		tracing_is_over() {
 			dmesg | grep -q 'hyp_late: tracing has ended'
 		}
@@ -110,8 +92,6 @@ readers_end() {
 		) &
 		reboot -f
 	END
-	exits "$DIED" "$TOOLS/vm" MODE=nvhe "$@" SCRIPT="$tmp/script" FILES="$BUILD/selftest" \
-		CONSOLE="$tmp/console" TIMEOUT=120 || return
 	grep 'seen: ' "$tmp/console"
 	while read -r line; do
 		grep "seen: $line" "$tmp/console" || return
@@ -154,20 +134,20 @@ kexecs() {
 		echo 0 >tracing_on
 		echo "the second kernel traces"
 	END
-	script script <<-'END'
+	kexec_files && exits 0 runs MODE="$1" CPU="$2" MEM=2G QEMU_ARGS="$GIC2" \
+		FILES="$tmp/files" CONSOLE="$tmp/console" TIMEOUT=90 <<-'END' || return
 		kexec -s -l /test/root/Image --initrd=/test/root/initrd --reuse-cmdline
 		trace_all
 		echo "the first kernel traces"
 		kexec -e
 	END
-	kexec_files && exits 0 "$TOOLS/vm" MODE="$1" CPU="$2" MEM=2G QEMU_ARGS="$GIC2" \
-		SCRIPT="$tmp/script" FILES="$tmp/files" CONSOLE="$tmp/console" TIMEOUT=90 || return
 	says "the first kernel traces" "$tmp/out" && says "the second kernel traces" "$tmp/out"
 }
 
 # pKVM's EL2 stays, and so kexec refuses, as it does without tracing; which goes on.
 refuses() {
-	script script <<-'END'
+	: >"$tmp/second"
+	kexec_files && exits 0 runs MEM=2G FILES="$tmp/files" <<-'END'
 		trace_all
 		if kexec -s -l /test/root/Image --initrd=/test/root/initrd --reuse-cmdline; then
 			exit 1
@@ -175,14 +155,11 @@ refuses() {
 		dmesg | grep "Can't kexec: CPUs are stuck in the kernel"
 		guest
 	END
-	: >"$tmp/second"
-	kexec_files && exits 0 "$TOOLS/vm" MEM=2G SCRIPT="$tmp/script" FILES="$tmp/files" \
-		TIMEOUT=120
 }
 
-ok "reboot, protected" reboots MODE=protected
-ok "reboot, protected, cortex-a72" reboots MODE=protected CPU=cortex-a72 SMP=4
-ok "reboot, nvhe" reboots MODE=nvhe
+ok "reboot, protected" reboots_traced MODE=protected
+ok "reboot, protected, cortex-a72" reboots_traced MODE=protected CPU=cortex-a72 SMP=4
+ok "reboot, nvhe" reboots_traced MODE=nvhe
 ok "readers end before, nvhe" readers_end CPU=max
 ok "readers end before, nvhe, cortex-a72" readers_end CPU=cortex-a72 SMP=1
 ok "another kernel, nvhe" kexecs nvhe max

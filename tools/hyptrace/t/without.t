@@ -1,20 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Where tracing can't be set up or started, it says so, and guests run.
-. "$(dirname "$0")/tap.sh"
-
-"$TOOLS/selftest"
-# runs CMDLINE: the script on standard input, in a VM with that command line.
-runs() {
-	cat >"$tmp/script"
-	"$TOOLS/vm" CMDLINE="$1" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT=120
-}
+. "$(dirname "$0")/script.sh"
 
 # The host keeps time by what EL2 can't read.
 other_clock() {
-	runs clocksource=jiffies <<-'END'
-		set -ex
-		export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor
+	runs CMDLINE=clocksource=jiffies <<-'END'
 		grep -x jiffies /sys/devices/system/clocksource/clocksource0/current_clocksource
 		[ "$(fileop write $HYP/tracing_on 1)" = ENODEV ]
 		grep -x 0 $HYP/tracing_on
@@ -26,9 +17,7 @@ other_clock() {
 
 # Nobody may see what the kernel's memory holds: tracefs makes no file.
 locked_down() {
-	runs lockdown=confidentiality <<-'END'
-		set -ex
-		export PATH="/test/hyp-trace:$PATH" HYP=/sys/kernel/tracing/hypervisor
+	runs CMDLINE=lockdown=confidentiality <<-'END'
 		mount -t securityfs securityfs /sys/kernel/security
 		grep -F '[confidentiality]' /sys/kernel/security/lockdown
 		[ ! -e $HYP ]
@@ -40,9 +29,7 @@ locked_down() {
 # The files are there by then, and can't be opened, as the host's own of the same
 # name; of those, what describes an event still can. What is open goes on.
 locked_down_later() {
-	runs "" <<-'END'
-		set -ex
-		export PATH="/test/hyp-trace:$PATH"
+	runs <<-'END'
 		cd /sys/kernel/tracing
 		echo 1 >hypervisor/tracing_on
 		echo 42 >hypervisor/write_event
