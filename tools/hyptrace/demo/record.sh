@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What the demos share; sourced behind lib.sh.
+
+# record SCRIPT OUT [VARIABLE=value]...: run it in a pKVM host. What a user at the shell would
+# have seen is shown, and kept as OUT/session.txt.
+record() {
+	script=$1 to=$2
+	shift 2
+	"$TOOLS/vm" MODE=protected CPU=max SMP=2 TIMEOUT=120 SCRIPT="$script" OUT="$to" "$@" \
+		>"$to/session.txt" && rc=0 || rc=$?
+	cat "$to/session.txt"
+	[ "$rc" = 0 ] || die "the demo failed in the VM, with status $rc"
+}
