@@ -129,16 +129,18 @@ not_compiled() {
 	done
 }
 
-# Warnings of the compiler and of sparse in a log that are in files of ours, or in the
-# files that the patches change; fails without any. One in a macro is put down to
-# where that is used.
+all_files() {
+	new_files
+	touched
+}
+
+# our_warnings LOG [all_files|new_files]: of the compiler and of sparse, in these files of ours and
+# those that the patches change; fails without any. One in a macro is put down to where that is
+# used.
 our_warnings() {
-	{
-		new_files | grep '\.[ch]$' | grep -v '^tools/'
-		touched | grep '\.[ch]$'
-	} | sed 's/[.]/\\./g; s/$/:[0-9]+(:[0-9]+)?: (warning|error)/' >"$1.patterns"
-	! grep -E -f "$1.patterns" "$1" || return 0
-	return 1
+	"${2:-all_files}" | grep '\.[ch]$' | grep -v '^tools/' |
+		sed 's/[.]/\\./g; s/$/:[0-9]+(:[0-9]+)?: (warning|error)/' >"$1.patterns"
+	grep -E -f "$1.patterns" "$1"
 }
 
 repo=

@@ -1,51 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The kselftest in each form that KVM takes, and on one, two, four and six CPUs: the
-# results of its tests as ours, and how long each took. CONFIG=debug boots the debug
-# kernel, in fewer of these; CONFIG=16k and 64k those with larger pages; CONFIG=kcsan one
-# that looks for data races, with the tests that do several things at once.
+# The kselftest in a form that KVM takes: the results of its tests as ours, and how long each
+# took.
 #
-# FORM="mode cpu smp"	that one alone
-# ALL=1			all of the kselftest in each
+# FORM="protected max 2"	KVM's mode, the CPU, the number of CPUs
+# CONFIG=default	or debug; 16k and 64k, with larger pages; kcsan, which looks for data races
+# ALL=1			all of the kselftest, where this configuration or form has fewer
 # KSELFTESTS=".."	these of its tests
 . "$(dirname "$0")/ktap.sh"
 
-: "${CONFIG:=default}" "${FORM:=}" "${ALL:=}" "${KSELFTESTS:=}"
+: "${CONFIG:=default}" "${FORM:=protected max 2}" "${ALL:=}" "${KSELFTESTS:=}"
 export CONFIG TIMEOUT="${TIMEOUT:-1380}"
-
-# A form is KVM's mode, the CPU, the number of CPUs. Two on a line run at the same time:
-# they have one CPU each, or little to do.
-forms() {
-	case $CONFIG in
-	16k)
-		# With LPA2, pKVM's tables begin at a level 0 that QEMU 7.2 does not take.
-		echo protected max,lpa2=off 2
-		echo nvhe max 1
-		;;
-	64k)
-		echo protected max 2
-		echo nvhe cortex-a72 2
-		;;
-	kcsan)
-		echo protected max 2
-		;;
-	debug)
-		echo protected max 2
-		echo nvhe cortex-a72 2
-		echo none max 1
-		;;
-	*)
-		echo protected max 2
-		echo nvhe cortex-a72 2
-		echo protected max 6
-		echo protected cortex-a72 1 nvhe max 1
-		echo protected cortex-a72 4
-		echo nvhe cortex-a72 4
-		echo vhe max 1 none max 1
-		echo vhe max 2 vhe max 6
-		;;
-	esac
-}
 
 # What runs in the VM: the tests that the form names, each with its status. A
 # guest is there all the time, since QEMU may go on with code that was patched
@@ -85,31 +50,20 @@ tests_for() {
 	esac
 }
 
-# boot_form MODE CPU SMP: what it leaves goes to a directory.
-boot_form() {
-	files=$tmp/$1-$2-$3.files
-	cp -R "$BUILD/selftest" "$files"
-	# The soak in earnest is t/soak.t.
+# The soak in earnest is t/soak.t.
+lay_out() {
+	cp -R "$BUILD/selftest" "$tmp/files"
 	echo "export KVM_MODE=$1 tests='${KSELFTESTS:-$(tests_for "$1" "$3")}' HYP_TRACE_SOAK=3" \
-		"HYP_TRACE_SOAK_SWITCHED=/test/switched" >"$files/form"
-	boot "$tmp/$1-$2-$3" "MODE=$1" "CPU=$2" "SMP=$3" FILES="$files"
+		"HYP_TRACE_SOAK_SWITCHED=/test/switched" >"$tmp/files/form"
 }
 
-# report_form MODE CPU SMP
-report_form() {
-	report "$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)" "$tmp/$1-$2-$3"
+# in_form MODE CPU SMP
+in_form() {
+	lay_out "$@"
+	vm "$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)" "MODE=$1" "CPU=$2" "SMP=$3"
 }
 
 "$TOOLS/selftest"
-forms | if [ -n "$FORM" ]; then grep -wF "$FORM"; else cat; fi >"$tmp/forms" || {
-	echo "Bail out! no such form: $FORM"
-	exit 1
-}
-while read -r mode cpu smp mode2 cpu2 smp2; do
-	[ -z "$mode2" ] || boot_form "$mode2" "$cpu2" "$smp2" &
-	boot_form "$mode" "$cpu" "$smp"
-	wait
-	report_form "$mode" "$cpu" "$smp"
-	[ -z "$mode2" ] || report_form "$mode2" "$cpu2" "$smp2"
-done <"$tmp/forms"
+# shellcheck disable=SC2086 # three words
+in_form $FORM
 plan
