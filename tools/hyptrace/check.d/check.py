@@ -64,7 +64,7 @@ class Run:
         self.chosen = chosen
         self.times = Times()
         self.scale = number("SCALE") or 100
-        self.calibrated = "SCALE" in env
+        self.boots_left = 0 if "SCALE" in env else 2    # to calibrate
         self.limit = number("TIME_LIMIT")
         self.test_limit = number("TEST_TIMEOUT")
         self.results = []
@@ -95,11 +95,12 @@ class Run:
                 f"{max(left, 0):.0f} s are left")
 
     def calibrate(self):
-        """How much slower than the list's this machine is now: a boot."""
+        """How much slower than the list's this machine is now: a boot, of the kernel that is
+        there at the start, or else of the one that is booted first."""
         image = f"{build}/kernel-default/arch/arm64/boot/Image"
-        if self.calibrated or not (os.path.exists(image) and os.path.exists(f"{build}/rootfs.cpio")):
+        if not self.boots_left or not all(map(os.path.exists, (image, f"{build}/rootfs.cpio"))):
             return
-        self.calibrated = True
+        self.boots_left -= 1
         script = f"{results_dir}/.boot"
         with open(script, "w", encoding="utf-8") as out:
             out.write("#!/bin/sh\n")
@@ -109,6 +110,7 @@ class Run:
                                 env=env | {"SCALE": "500"}, check=False).returncode
         seconds = time.monotonic() - start
         if status == 0:
+            self.boots_left = 0
             self.scale = max(100, min(1000, int(seconds / REFERENCE_BOOT * 100)))
         say(f"# a boot takes {seconds:.1f} s{'' if status == 0 else ' and fails'}: "
             f"time limits are multiplied by {self.scale / 100:.2f}")
@@ -169,6 +171,8 @@ class Run:
 
     def run_all(self):
         """Group by group."""
+        if any(test.kernel for test in self.chosen):
+            self.calibrate()
         for beside, group in itertools.groupby(self.chosen, lambda t: t.kind == tests.BESIDE):
             group = list(group)
             for part in [group] if beside else [[test] for test in group]:

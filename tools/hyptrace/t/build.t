@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A kernel's configuration: an option that can't be had is an error.
+# A kernel's configuration: an option that can't be had is an error. What was compiled before
+# comes from ccache.
 . "$(dirname "$0")/tap.sh"
 
 # The driver in a scratch repository, with this one's tree and options of the
@@ -16,10 +17,31 @@ option() {
 	exits 1 "$repo/tools/hyptrace/kernel" && says "$2"
 }
 
+# A tree of the user's own may lack options: it says so, and builds.
+own_tree() {
+	cp "$ROOT/Makefile" "$repo"
+	exits 0 make -C "$repo" kernel TREE="$BUILD/tree" TARGETS=init/version-timestamp.o &&
+		says "CONFIG_KVM_COMMON=n is asked for" &&
+		[ -e "$repo/build/kernel-own/init/version-timestamp.o" ]
+}
+
+# The object that has the time of the build, made twice
+from_ccache() {
+	cp "$ROOT"/kernel/configs/*.config "$repo/kernel/configs"
+	for time in first second; do
+		rm -f "$repo/build/kernel-default/init/version-timestamp.o"
+		exits 0 env CCACHE_STATSLOG="$tmp/$time" "$repo/tools/hyptrace/kernel" \
+			TARGETS=init/version-timestamp.o || return
+	done
+	grep -A 1 'init/version-timestamp\.c$' "$tmp/second" | grep 'cache_hit$'
+}
+
 ok "the tree" "$TOOLS/tree"
 ok "an option that is not there is named" option CONFIG_NO_SUCH=y \
 	"CONFIG_NO_SUCH=y is asked for, .config has CONFIG_NO_SUCH=n"
 ok "so is one that something else turns on" option "# CONFIG_KVM_COMMON is not set" \
 	"CONFIG_KVM_COMMON=n is asked for, .config has CONFIG_KVM_COMMON=y"
+ok "but a tree of one's own may lack it" own_tree
+ok "ccache has what was compiled before" from_ccache
 ok "an unknown configuration is refused" exits 1 "$TOOLS/kernel" CONFIG=none
 plan

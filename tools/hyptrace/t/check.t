@@ -127,6 +127,21 @@ calibrates() {
 	printf '#!/bin/sh\n' >"$repo/tools/hyptrace/vm"
 }
 
+# Before all tests, if a kernel is there; else once it is built
+calibrates_first() {
+	printf '#!/bin/sh\nsleep 5.3\n' >"$repo/tools/hyptrace/vm"
+	image=$repo/build/kernel-default/arch/arm64/boot/Image
+	program test1 'echo "ok 1 - $SCALE"; echo 1..1'
+	program kernel.t "touch $image; echo ok 1; echo 1..1"
+	printf '%s\n' "fast 0 beside ./test1" "fast 0 alone ./kernel.t" "fast 0 default ./test1" >"$list"
+	check 0 && [ "$(grep -c 'a boot takes' "$tmp/out")" = 1 ] &&
+		! grep -x 'ok 1 - 100' "$tmp/out" || return
+	rm "$image"
+	check 0 && [ "$(grep -c 'a boot takes' "$tmp/out")" = 1 ] &&
+		[ "$(grep -cx 'ok 1 - 100' "$tmp/out")" = 1 ] || return
+	printf '#!/bin/sh\n' >"$repo/tools/hyptrace/vm"
+}
+
 # What needs a kernel that is not there says that, and nothing else.
 no_kernel() {
 	mkdir -p "$repo/t"
@@ -299,6 +314,7 @@ ok "one that would is" too_long 100 0 "2 passed, 0 failed"
 ok "a test takes as long as it did last time" as_long_as_last_time
 ok "limits are multiplied by the machine's speed" limit_is_scaled
 ok "which a boot measures" calibrates
+ok "at the start, if it can" calibrates_first
 kind=
 ok "what needs a kernel that could not be built is skipped" no_kernel
 ok "sets" sets

@@ -36,6 +36,25 @@ with_sudo() {
 	deps 0 && says sudo "$tmp/asked" && says "install -y" "$tmp/asked"
 }
 
+# It asks at a terminal, and before apt begins.
+with_password() {
+	play id 'echo 1000'
+	play sudo "case \$1 in
+		-n) [ -e $tmp/password ] ;;
+		-v) echo asked >>$tmp/password; echo password >>$tmp/asked ;;
+		*) exec \"\$@\" ;;
+		esac"
+	rm -f "$tmp/asked"
+	for _ in first second; do
+		PATH=$tmp/bin:$PATH exits 0 script -qefc "$repo/tools/hyptrace/deps vm qemu" /dev/null \
+			</dev/null || return
+	done
+	[ "$(cut -d ' ' -f 1 "$tmp/asked" | xargs)" = "password install install" ] || {
+		cat "$tmp/asked"
+		return 1
+	}
+}
+
 without_sudo() {
 	play id 'echo 1000'
 	play sudo 'exit 1'
@@ -175,6 +194,7 @@ complete() {
 
 ok "root installs what is missing" as_root
 ok "sudo is used where there is one" with_sudo
+ok "its password is asked for once" with_password
 ok "without, the command to run is named" without_sudo
 ok "what can't be installed is one clear line" offline
 ok "lists that are missing or old are fetched once" old_lists

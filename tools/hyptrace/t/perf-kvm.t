@@ -77,7 +77,7 @@ reported_here() {
 # The browser, in a terminal: it has each vCPU's exits together, and goes on until a key.
 browsed_here() {
 	mkfifo "$tmp/keys"
-	TERM=xterm timeout 60 script -qefc "$BUILD/perf-host/perf kvm stat report -f -i $tmp/out/data.arm64" \
+	TERM=xterm timeout "$(scaled 60)" script -qefc "$BUILD/perf-host/perf kvm stat report -f -i $tmp/out/data.arm64" \
 		"$tmp/screen" <"$tmp/keys" >/dev/null 2>&1 &
 	exec 5>"$tmp/keys"
 	until grep -qs HVC64 "$tmp/screen" || ! kill -0 $!; do sleep 0.1; done
