@@ -21,6 +21,15 @@ build() {
 	done
 }
 
+# The programs that kbuild runs for a module are for that machine.
+headers() {
+	dpkg-deb --fsys-tarfile "$(grep /linux-headers- "$tmp/packages")" |
+		tar -x -C "$tmp" --wildcards '*/scripts/basic/fixdep' '*/scripts/mod/modpost'
+	for program in basic/fixdep mod/modpost; do
+		readelf -h "$tmp"/usr/src/linux-headers-*/scripts/$program | grep 'Machine: *AArch64' || return
+	done
+}
+
 image() {
 	# shellcheck disable=SC2046 # a list
 	"$TOOLS/installed/image" "$disk" $(grep "/linux-image-\|/hyptrace-tools" "$tmp/packages")
@@ -70,6 +79,7 @@ perf_names_exits() {
 }
 
 ok "make deb builds an image, headers and tools" build
+ok "the headers have programs for arm64" headers
 ok "they install on a Debian 13 arm64 machine" image
 ok "it boots, and the test there comes to its end" boot
 ok "the kernel is the package's" answer 'uname -srm' "^Linux 6\.12\.[0-9]+-hyptrace-$FLAVOUR aarch64$"
