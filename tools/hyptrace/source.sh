@@ -225,7 +225,7 @@ debian_source() {
 	fetch_source "${1:-$(choose_version)}" && return
 	"$TOOLS/deps" update && fetch_source "${1:-$(choose_version 2>/dev/null)}" && return
 	[ -z "$1" ] && newest_fetched && return
-	[ -n "$1" ] || [ -z "$(offered_versions)" ] ||
+	[ -n "$1" ] || [ -z "$(offered_versions)" ] || [ -n "$(supported_versions)" ] ||
 		die "apt offers no linux-source-6.12 from $OLDEST on"
 	die "can't fetch linux-source-6.12: $(apt_says "$BUILD/apt.log-update" "$BUILD/apt.log")"
 }

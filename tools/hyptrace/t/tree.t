@@ -219,6 +219,11 @@ only_old() {
 		! grep download "$tmp/asked"
 }
 
+download_fails() {
+	from_apt 6.12.117-1 6.12.117-1 && says "can't fetch linux-source-6.12: no network" &&
+		! grep "apt offers no" "$tmp/err"
+}
+
 # Lists older than a day are renewed before a version is chosen.
 lists_first() {
 	apt_offers 6.12.117-1 6.12.117-1
@@ -310,6 +315,7 @@ ok "an older version than the oldest supported is passed over" old_passed_over
 ok "lists older than a day are renewed first" lists_first
 ok "the version that apt would install comes first" candidate_first
 ok "with older ones alone, one line says so" only_old
+ok "a source that can't be fetched: the reason is apt's" download_fails
 ok "one that was fetched before must be supported too" fetched_before
 ok "so must a source that is given" old_source
 ok "where a patch does not apply to the newest, the known version is used" no_longer_applies
