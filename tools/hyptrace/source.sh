@@ -90,6 +90,12 @@ new_files() {
 	fi
 }
 
+# The new files, and the kernel's own that the patches change
+all_files() {
+	new_files
+	touched
+}
+
 # The options that our files and patches add.
 our_options() {
 	(cd "$ROOT" && all_new_files | grep '/Kconfig' |
@@ -98,10 +104,7 @@ our_options() {
 
 # The kernel's .c files that are ours or that the patches change, for arm64 or c_arch.
 c_files() {
-	{
-		new_files
-		touched
-	} | awk -v arch="^arch/${c_arch:-arm64}/" '/\.c$/ && !/^tools\// && (!/^arch\// || $0 ~ arch)' |
+	all_files | awk -v arch="^arch/${c_arch:-arm64}/" '/\.c$/ && !/^tools\// && (!/^arch\// || $0 ~ arch)' |
 		LC_ALL=C sort -u
 }
 
@@ -129,14 +132,9 @@ not_compiled() {
 	done
 }
 
-all_files() {
-	new_files
-	touched
-}
-
-# our_warnings LOG [all_files|new_files]: of the compiler and of sparse, in these files of ours and
-# those that the patches change; fails without any. One in a macro is put down to where that is
-# used.
+# our_warnings LOG [all_files|new_files]: print the warnings of the compiler and of sparse that are
+# in these files; fail if there are none. A warning in a macro counts for the file that uses the
+# macro.
 our_warnings() {
 	"${2:-all_files}" | grep '\.[ch]$' | grep -v '^tools/' |
 		sed 's/[.]/\\./g; s/$/:[0-9]+(:[0-9]+)?: (warning|error)/' >"$1.patterns"

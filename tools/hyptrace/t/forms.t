@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The kselftest in a form that KVM takes: the results of its tests as ours, and how long each
-# took.
+# Run the kselftest in one configuration of KVM and of the VM. The results of its tests become this
+# test's, with the time that each took.
 #
 # FORM="protected max 2"	KVM's mode, the CPU, the number of CPUs
 # CONFIG=default	or debug; 16k and 64k, with larger pages; kcsan, which looks for data races
@@ -59,11 +59,12 @@ lay_out() {
 
 # in_form MODE CPU SMP
 in_form() {
+	[ $# = 3 ] || die "FORM is a mode, a CPU and a number of CPUs, not: $FORM"
 	lay_out "$@"
 	vm "$1 $2, $3 CPU$([ "$3" = 1 ] || echo s)" "MODE=$1" "CPU=$2" "SMP=$3"
 }
 
 "$TOOLS/selftest"
-# shellcheck disable=SC2086 # three words
+# shellcheck disable=SC2086 # words
 in_form $FORM
 plan
