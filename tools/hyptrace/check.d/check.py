@@ -64,7 +64,7 @@ class Run:
         self.chosen = chosen
         self.times = Times()
         self.scale = number("SCALE") or 100
-        self.boots_left = 0 if "SCALE" in env else 2    # to calibrate
+        self.boots_left = 0 if "SCALE" in env else 2    # attempts to calibrate
         self.limit = number("TIME_LIMIT")
         self.test_limit = number("TEST_TIMEOUT")
         self.results = []
@@ -95,8 +95,8 @@ class Run:
                 f"{max(left, 0):.0f} s are left")
 
     def calibrate(self):
-        """How much slower than the list's this machine is now: a boot, of the kernel that is
-        there at the start, or else of the one that is booted first."""
+        """Boot the default kernel and set the scale: how much slower this machine is than the
+        one of the list. Does nothing without a kernel, or once a boot has succeeded."""
         image = f"{build}/kernel-default/arch/arm64/boot/Image"
         if not self.boots_left or not all(map(os.path.exists, (image, f"{build}/rootfs.cpio"))):
             return

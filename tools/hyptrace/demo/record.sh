@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# What the demos share; sourced behind lib.sh.
+# Shared by the demos; sourced after lib.sh.
 
-# record SCRIPT OUT [VARIABLE=value]...: run it in a pKVM host. What a user at the shell would
-# have seen is shown, and kept as OUT/session.txt.
+# record SCRIPT OUT [VARIABLE=value]...: run the script in a VM, a pKVM host unless a variable says
+# otherwise. Show its output, and keep it as OUT/session.txt.
 record() {
 	script=$1 to=$2
 	shift 2

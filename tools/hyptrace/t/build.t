@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A kernel's configuration: an option that can't be had is an error. What was compiled before
-# comes from ccache.
+# A kernel's configuration: an option that can't be set is an error. ccache has the objects of an
+# earlier build.
 . "$(dirname "$0")/tap.sh"
 
 # The driver in a scratch repository, with this one's tree and options of the
@@ -17,7 +17,7 @@ option() {
 	exits 1 "$repo/tools/hyptrace/kernel" && says "$2"
 }
 
-# A tree of the user's own may lack options: it says so, and builds.
+# A user's own tree may lack options: the driver says so, and builds it.
 own_tree() {
 	cp "$ROOT/Makefile" "$repo"
 	exits 0 make -C "$repo" kernel TREE="$BUILD/tree" TARGETS=init/version-timestamp.o &&
@@ -25,7 +25,7 @@ own_tree() {
 		[ -e "$repo/build/kernel-own/init/version-timestamp.o" ]
 }
 
-# The object that has the time of the build, made twice
+# Compile the object that has the time stamp twice.
 from_ccache() {
 	cp "$ROOT"/kernel/configs/*.config "$repo/kernel/configs"
 	for time in first second; do

@@ -127,7 +127,7 @@ calibrates() {
 	printf '#!/bin/sh\n' >"$repo/tools/hyptrace/vm"
 }
 
-# Before all tests, if a kernel is there; else once it is built
+# A boot comes before all tests if there is a kernel, else after the test that builds it.
 calibrates_first() {
 	printf '#!/bin/sh\nsleep 5.3\n' >"$repo/tools/hyptrace/vm"
 	image=$repo/build/kernel-default/arch/arm64/boot/Image

@@ -3,9 +3,9 @@
 # Compile each file of ours, and each that the patches change, apart from the kernel that is
 # booted, without a warning.
 #
-# BY=sparse   with W=1 and sparse, whose warnings count in new files; t/variants.t goes on from that
-# BY=clang    by clang, with W=1; Debian 12's clang 14 is the oldest
-# BY=oldest   from the oldest source that apt offers and the series supports
+# BY=sparse   gcc with W=1, and sparse: warnings in new files count. t/variants.t reuses the objects.
+# BY=clang    clang with W=1. Debian 12's clang 14 is the oldest that this is run with.
+# BY=oldest   gcc, on the oldest source that apt offers and the series supports
 . "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
@@ -19,7 +19,7 @@ oldest) repo=$tmp/repo flags= ;;
 esac
 out=$repo/build/kernel-$config
 
-# A repository of its own, for another tree: the changes are this one's.
+# The oldest source is laid out in a repository of its own, with the changes of this one.
 copy_repository() {
 	scratch_repo "$repo"
 	{

@@ -21,7 +21,7 @@ build() {
 	done
 }
 
-# The programs that kbuild runs for a module are for that machine.
+# To build a module there, kbuild runs these programs of the headers package.
 headers() {
 	dpkg-deb --fsys-tarfile "$(grep /linux-headers- "$tmp/packages")" |
 		tar -x -C "$tmp" --wildcards '*/scripts/basic/fixdep' '*/scripts/mod/modpost'

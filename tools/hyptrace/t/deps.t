@@ -36,7 +36,7 @@ with_sudo() {
 	deps 0 && says sudo "$tmp/asked" && says "install -y" "$tmp/asked"
 }
 
-# It asks at a terminal, and before apt begins.
+# sudo asks at the terminal, before apt begins.
 with_password() {
 	play id 'echo 1000'
 	play sudo "case \$1 in

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # tmp is of tap.sh
-# Tests by scripts that have a VM each, with the kselftest of hyp-trace in /test
+# For tests that run each script in a VM of its own, with the kselftest of hyp-trace in /test
 . "$(dirname "$0")/tap.sh"
 
 "$TOOLS/selftest"
 
-# What each script begins with; a test appends what its own have in common.
+# Each script begins with this prelude. A test appends what its scripts share.
 cat >"$tmp/prelude" <<'END'
 #!/bin/sh
 set -ex
@@ -14,24 +14,24 @@ export PATH="/test/hyp-trace:$PATH" DIR=/test/hyp-trace HYP=/sys/kernel/tracing/
 . "$DIR/until.sh"
 END
 
-# script NAME: $tmp/NAME, of standard input
+# script NAME: write the prelude and standard input to $tmp/NAME.
 script() {
 	cat "$tmp/prelude" - >"$tmp/$1"
 }
 
-# runs [VARIABLE=value]...: the script on standard input, in such a VM.
+# runs [VARIABLE=value]...: run the script on standard input in a VM with these variables.
 runs() {
 	script script
 	"$TOOLS/vm" SCRIPT="$tmp/script" FILES="$BUILD/selftest" TIMEOUT="${TIMEOUT:-120}" "$@"
 }
 
-# dies [VARIABLE=value]...: so does the VM, before the script's end. What was said is in $tmp/out,
-# what is on the console in $tmp/console.
+# dies [VARIABLE=value]...: the VM must die before the script ends. The script's output is in
+# $tmp/out, the console's in $tmp/console.
 dies() {
 	exits 125 runs CONSOLE="$tmp/console" "$@"
 }
 
-# reboots [VARIABLE=value]...: the script says so before, and the kernel does it.
+# reboots [VARIABLE=value]...: the script must print "it reboots", and then the kernel must reboot.
 reboots() {
 	dies "$@" && says "the guest ended without a status" && says "it reboots" "$tmp/out" &&
 		says "reboot: Restarting system" "$tmp/console"
