@@ -272,14 +272,15 @@ no_longer_applies() {
 	apt_offers 6.12.900-1 6.12.900-1 6.12.110-1
 	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" &&
 		says "patches/one/0001-a.patch: patch failed: dir/numbers:49" &&
-		says "no longer applies to linux-source-6.12 6.12.900-1; the newest version that is known" &&
+		says "no longer applies to Linux 6.12.900; the newest version that is known to work is" &&
 		says "using 6.12.110-1" && says "build/tree: 6.12.110, 1 patches"
 }
 
 # Not unpacked again, as long as the patches are the same
 remembered() {
 	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" && says "using 6.12.110-1" &&
-		says "patch failed: dir/numbers:49" && ! grep unpacking "$tmp/err" || return
+		says "patch failed: dir/numbers:49" && says "no longer applies to Linux 6.12.900" &&
+		! grep unpacking "$tmp/err" || return
 	mini_patch "$one/0001-a.patch" 80 eighty
 	PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" && says "build/tree: 6.12.900, 1 patches"
 }
@@ -289,6 +290,26 @@ none_known() {
 	apt_offers 6.12.900-1 6.12.900-1
 	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree" && says "dir/numbers:49" &&
 		says "apt offers no such version: SOURCE=file"
+}
+
+# With SOURCE= there is no other version to use.
+too_new_source() {
+	exits 1 "$repo/tools/hyptrace/tree" SOURCE="$repo/build/dl/linux-source-6.12_6.12.900-1_all.deb" &&
+		says "no longer applies to Linux 6.12.900; the newest version that is known to work is"
+}
+
+# An error of another kind, here a disk that is full, is not the version's.
+passing_error() {
+	rm -f "$repo/build/.refused"
+	mini_patch "$one/0001-a.patch" 80 eighty
+	printf '#!/bin/sh\necho "No space left on device" >&2\nexit 11\n' >"$tmp/bin/rsync"
+	chmod +x "$tmp/bin/rsync"
+	PATH=$tmp/bin:$PATH exits 1 "$repo/tools/hyptrace/tree" && says "No space left" &&
+		! grep "no longer applies" "$tmp/err"
+	got=$?
+	rm "$tmp/bin/rsync"
+	[ "$got" = 0 ] && PATH=$tmp/bin:$PATH exits 0 "$repo/tools/hyptrace/tree" &&
+		says "build/tree: 6.12.900, 1 patches"
 }
 
 # A patch that does not apply to the known version either is a mistake.
@@ -321,6 +342,8 @@ ok "so must a source that is given" old_source
 ok "where a patch does not apply to the newest, the known version is used" no_longer_applies
 ok "which is remembered until the patches change" remembered
 ok "with none known, one line says what to do" none_known
+ok "so it does for a source that is given" too_new_source
+ok "an error of another kind is not remembered" passing_error
 ok "with the known version, a patch that fails is a mistake" mistake
 ok "new files and patches are laid" laid
 ok "a second run writes nothing" unchanged 0
