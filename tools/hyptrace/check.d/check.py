@@ -17,13 +17,14 @@ import tap
 import tests
 
 REFERENCE_BOOT = 3.5   # seconds that a boot takes where the list's seconds were measured
+BOOT_SCALE = 500       # percent that its limits are multiplied by, before the speed is known
 KERNEL_LATE = 1.25     # a build or a boot may take so much longer than last time
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 env = os.environ
 root, build, tools = env["ROOT"], env["BUILD"], env["TOOLS"]
 results_dir = f"{build}/results"
 times_file = f"{build}/.check-times"
-begun = time.monotonic() - max(0, time.time() - float(env.get("BEGUN") or time.time()))
 printing = threading.Lock()
 
 
@@ -33,6 +34,9 @@ def number(name):
     if value and not value.isdigit():
         raise SystemExit(f"check: {name} is not a number: {value}")
     return int(value) if value else None
+
+
+begun = time.monotonic() - max(0, time.time() - (number("BEGUN") or time.time()))
 
 
 def say(text):
@@ -98,6 +102,9 @@ class Run:
         """Boot the default kernel and set the scale: how much slower this machine is than the
         one of the list. Does nothing without a kernel, or once a boot has succeeded."""
         image = f"{build}/kernel-default/arch/arm64/boot/Image"
+        left = self.left()
+        if left is not None and left <= 0:
+            return
         if not self.boots_left or not all(map(os.path.exists, (image, f"{build}/rootfs.cpio"))):
             return
         self.boots_left -= 1
@@ -105,9 +112,10 @@ class Run:
         with open(script, "w", encoding="utf-8") as out:
             out.write("#!/bin/sh\n")
         start = time.monotonic()
-        status = subprocess.run([f"{tools}/vm", f"SCRIPT={script}", "TIMEOUT=120"],
+        limit = 120 if left is None else min(120, max(1, int(left * 100 / BOOT_SCALE)))
+        status = subprocess.run([f"{tools}/vm", f"SCRIPT={script}", f"TIMEOUT={limit}"],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                env=env | {"SCALE": "500"}, check=False).returncode
+                                env=env | {"SCALE": str(BOOT_SCALE)}, check=False).returncode
         seconds = time.monotonic() - start
         if status == 0:
             self.boots_left = 0
@@ -166,6 +174,8 @@ class Run:
         why = self.why_not(test)
         if why:
             self.not_begun.append((test.name, f"not begun: {why}"))
+            if test.builds:
+                self.broken[test.builds] = "which was not built"
         else:
             self.run_test(test, streamed)
 
@@ -212,8 +222,9 @@ def show_list(chosen):
 
 def interrupted(number_of, _frame):
     """End everything that was begun, and go."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for each in SIGNALS:
+        signal.signal(each, lambda *_: None)
+    session.beginning.acquire()    # for good: what waits to be begun is not
     session.end(os.getpid())
     say("# interrupted: all that was begun is ended")
     os._exit(128 + number_of)
@@ -229,7 +240,7 @@ def main():
         show_list(chosen if sets or wanted else every)
         return 0
     session.adopt_orphans()
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in SIGNALS:
         signal.signal(each, interrupted)
     shutil.rmtree(results_dir, ignore_errors=True)
     os.makedirs(results_dir)

@@ -10,6 +10,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 GRACE = 15  # seconds from SIGTERM to SIGKILL
+beginning = threading.Lock()    # held while a command is begun; who keeps it ends that
 
 
 def adopt_orphans():
@@ -64,9 +65,11 @@ class Session:
     def __init__(self, command, cwd, env, path, show):
         self.log = open(path, "w", encoding="utf-8", errors="replace")
         self.show = show
-        self.process = subprocess.Popen(
-            ["sh", "-c", command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, start_new_session=True, encoding="utf-8", errors="replace")
+        with beginning:
+            self.process = subprocess.Popen(
+                ["sh", "-c", command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, start_new_session=True, encoding="utf-8",
+                errors="replace")
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

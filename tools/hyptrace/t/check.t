@@ -71,6 +71,8 @@ begun_before() {
 	within 60 counts 0 "2 passed, 0 failed" "$good" || return
 	BEGUN=$(($(date +%s) - 70))
 	within 60 counts 1 "0 passed, 0 failed" "$good" && says "not begun" "$tmp/out" || return
+	BEGUN=soon
+	check 1 && says "BEGUN is not a number: soon" && one_line || return
 	unset BEGUN
 }
 
@@ -124,6 +126,7 @@ calibrates() {
 	printf '#!/bin/sh\nsleep 5.3\n' >"$repo/tools/hyptrace/vm"
 	counts 0 "1 passed, 0 failed" 'echo "ok 1 - $SCALE"; echo 1..1' && grep -E '^ok 1 - (1[5-9]|[2-9].)[0-9]$' "$tmp/out" &&
 		! grep "multiplied by 1.00" "$tmp/out" || return
+	within 0 counts 1 "0 passed, 0 failed" "$good" && ! grep "a boot takes" "$tmp/out" || return
 	printf '#!/bin/sh\n' >"$repo/tools/hyptrace/vm"
 }
 
@@ -150,6 +153,14 @@ no_kernel() {
 	printf '%s\n' "fast 0 alone ./t/kernel.t" "fast 0 default ./vm.t" >"$list"
 	check 1 && ends_with "0 passed, 1 failed" &&
 		says "# skipped: vm: not begun: it needs the default kernel, which could not be built" "$tmp/out"
+}
+
+# So does what needs one that there was no time to build.
+no_time_for_kernel() {
+	printf '%s\n' "fast 500 alone ./t/kernel.t" "fast 0 default ./vm.t" >"$list"
+	limit=60
+	check 1 && limit='' && ends_with "0 passed, 0 failed" && says "# skipped: kernel: not begun" "$tmp/out" &&
+		says "# skipped: vm: not begun: it needs the default kernel, which was not built" "$tmp/out"
 }
 
 # write_sets: four tests in three sets, and two kernels
@@ -196,7 +207,9 @@ lists() {
 	rm -f "$repo/build/.check-times"
 	program one "sleep 2; echo 1..1; echo ok 1"
 	most=60
-	check 0 SET=some && most='' && check 0 LIST=1 && grep -qE '^ *([2-9]|1.) *3  fast,some *one$' "$tmp/out" &&
+	check 0 SET=some && most='' || return
+	printf '#!/bin/sh\nexit 1\n' >"$repo/tools/hyptrace/deps"
+	check 0 LIST=1 && printf '#!/bin/sh\n' >"$repo/tools/hyptrace/deps" && grep -qE '^ *([2-9]|1.) *3  fast,some *one$' "$tmp/out" &&
 		[ "$(wc -l <"$tmp/out")" = 7 ]
 }
 
@@ -317,6 +330,7 @@ ok "which a boot measures" calibrates
 ok "at the start, if it can" calibrates_first
 kind=
 ok "what needs a kernel that could not be built is skipped" no_kernel
+ok "so is what needs one that there was no time for" no_time_for_kernel
 ok "sets" sets
 ok "tests by name, with the kernel that they boot" by_name
 ok "a set begins elsewhere" rotates

@@ -108,10 +108,14 @@ wait
 END
 
 of_check() {
-	printf 'fast 1 beside %s\n' ./tools/hyptrace/tested "sleep 1000; :" >"$repo/tools/hyptrace/tests"
-	rm -f "$tmp/cleaned"
+	{
+		printf 'fast 9 beside %s\n' ./tools/hyptrace/tested
+		seq 2 "$(nproc)" | sed 's/.*/fast 9 beside sleep 1000; :/'
+		seq 8 | sed "s,.*,fast 1 beside touch $tmp/queued; sleep 1000,"
+	} >"$repo/tools/hyptrace/tests"
+	rm -f "$tmp/cleaned" "$tmp/queued"
 	interrupted "$1" "$repo/tools/hyptrace/check" && lock_is_free others &&
-		says "interrupted" "$tmp/out" && [ -e "$tmp/cleaned" ]
+		says "interrupted" "$tmp/out" && [ -e "$tmp/cleaned" ] && [ ! -e "$tmp/queued" ]
 }
 
 # event-kernel edits files of the tree while it builds.
