@@ -168,16 +168,16 @@ end_on_signal
 # Run a long command with its output in a log, and show that it advances:
 # every few seconds, how many lines it has put out. with_progress LOG WHAT CMD...
 with_progress() {
-	log=$1 what=$2
+	progress_log=$1 what=$2
 	shift 2
 	end_on_signal
-	"$@" >"$log" 2>&1 &
+	"$@" >"$progress_log" 2>&1 &
 	pid=$!
 	beats=0
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.2
 		beats=$((beats + 1))
-		[ $((beats % 25)) -ne 0 ] || note "$what: $(wc -l <"$log")"
+		[ $((beats % 25)) -ne 0 ] || note "$what: $(wc -l <"$progress_log")"
 	done
 	wait "$pid"
 }

@@ -62,6 +62,16 @@ without_sudo() {
 		one_line && [ ! -e "$tmp/asked" ]
 }
 
+# The lists could not be renewed: that is the cause, and not the package that they lack.
+old_offline() {
+	play id 'echo 0'
+	play apt-get 'case $1 in
+		update) echo "W: Failed to fetch the list" ;;
+		*) echo "E: no package"; exit 100 ;;
+		esac'
+	deps 1 && says "can't install cpio qemu-system-arm: Failed to fetch the list"
+}
+
 offline() {
 	play id 'echo 0'
 	play apt-get 'echo "W: Failed to fetch the list" >&2; echo "E: no package"; exit 100'
@@ -129,13 +139,17 @@ all_at_once() {
 	! grep -w clang "$tmp/asked" && deps 0 "goals bench" && says bsdextrautils "$tmp/asked" &&
 		TOOL=perf-kvm deps 0 "goals run" && says "g++" "$tmp/asked" &&
 		CONFIG=x86 deps 0 "goals vm" && says qemu-system-x86 "$tmp/asked" &&
-		SET="fast,variants" deps 0 "goals check" && says " clang " "$tmp/asked" && says shellcheck "$tmp/asked" &&
+		SET="fast,variants" deps 0 "goals check" && says " lld " "$tmp/asked" && says shellcheck "$tmp/asked" &&
+		TESTS="boot compile.cl*" deps 0 "goals check" && says " lld " "$tmp/asked" &&
+		SET=debug deps 0 "goals check" && says "g++" "$tmp/asked" &&
+		deps 0 "goals check" && ! grep -e " lld " -e "g++" "$tmp/asked" &&
+		deps 0 "goals perf" && says mmdebstrap "$tmp/asked" && says "g++" "$tmp/asked" &&
 		deps 0 "goals help"
 }
 
-# The lists say which QEMU apt has.
+# The lists say which QEMU apt has. They are not there, though apt's directory was just changed.
 lists_first() {
-	aged 2
+	aged 0
 	play apt-cache "[ ! -e $tmp/updated ] || echo '  Candidate: 1:10.0.2+dfsg-1'"
 	play apt-get "$ask; [ \$1 != update ] || touch $tmp/updated"
 	rm -f "$tmp/updated"
@@ -186,8 +200,27 @@ full_disk() {
 		says "needs 3000 MB under build/, and there are 1000 MB" && one_line
 }
 
+# installed_as ARCHITECTURE...: each package is, for these.
+installed_as() {
+	for arch; do
+		echo "echo '$arch installed'"
+	done >"$tmp/installed"
+	play dpkg-query ". $tmp/installed"
+}
+
+another_machine() {
+	play id 'echo 0'
+	play dpkg 'echo amd64'
+	play apt-get "$ask"
+	installed_as armhf && deps 0 && says cpio "$tmp/asked" &&
+		installed_as armhf amd64 && deps 0 && [ ! -e "$tmp/asked" ]
+	got=$?
+	rm "$tmp/bin/dpkg"
+	return "$got"
+}
+
 complete() {
-	play dpkg-query 'echo installed'
+	installed_as all
 	play apt-get 'exit 1'
 	deps 0
 }
@@ -197,6 +230,7 @@ ok "sudo is used where there is one" with_sudo
 ok "its password is asked for once" with_password
 ok "without, the command to run is named" without_sudo
 ok "what can't be installed is one clear line" offline
+ok "lists that can't be renewed are named as the cause" old_offline
 ok "lists that are missing or old are fetched once" old_lists
 ok "lists older than a day are renewed" day_old
 ok "younger ones are not" recent
@@ -211,6 +245,7 @@ ok "a machine without apt is one line" no_apt
 ok "so is Ubuntu" other_system ubuntu "Ubuntu 24.04 LTS"
 ok "so is Fedora" other_system fedora "Fedora Linux 43"
 ok "so is a path with a space" path_with_space
+ok "a package of another architecture is missing, one of both is not" another_machine
 ok "nothing missing, nothing done" complete
 ok "a disk without room is one line" full_disk
 plan
