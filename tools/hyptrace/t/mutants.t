@@ -33,9 +33,11 @@ mutate() {
 	}
 }
 
-# fails COMMAND...: it does, by a test's result.
+# fails RESULT COMMAND...: it does, by a test's result that is so called.
 fails() {
-	! "$@" >"$tmp/run" 2>&1 && grep -q '^ *not ok' "$tmp/run" && return
+	result=$1
+	shift
+	! "$@" >"$tmp/run" 2>&1 && grep -q "^ *not ok .*$result" "$tmp/run" && return
 	tail -n 20 "$tmp/run"
 	return 1
 }
@@ -53,7 +55,7 @@ user_fails() {
 	from=$BUILD/tree/tools/testing/hyptrace
 	exits 0 make -s -C "$from" O="$objects" PROGRAMS="$objects/$2" \
 		"$(variable "$1")=$tmp/${1##*/}" all || return
-	fails "$objects/$2"
+	fails "" "$objects/$2"
 }
 
 kernel_fails() {
@@ -61,7 +63,7 @@ kernel_fails() {
 	edited=$1
 	cp "$tmp/${1##*/}" "$BUILD/tree/$1"
 	exits 0 "$TOOLS/kernel" CONFIG=mutant TARGETS=Image &&
-		fails env TIMEOUT=200 CONFIG=mutant FORM="protected max 2" KSELFTESTS="$2" "$TOOLS/t/forms.t"
+		fails ": $2: " env TIMEOUT=200 CONFIG=mutant FORM="protected max 2" KSELFTESTS="$2" "$TOOLS/t/forms.t"
 	got=$?
 	put_back
 	return "$got"

@@ -141,12 +141,12 @@ put_back() {
 }
 
 without_topic() {
+	lock tree
 	mkdir "$tmp/kept"
-	changed_files | copy "$BUILD/tree" "$tmp/kept"
+	changed_files | copy -t "$BUILD/tree" "$tmp/kept"
 	kernel_patches | while read -r patch; do
-		patch -R -p1 -s -d "$BUILD/tree" <"$patch" || return
-	done
-	"$TOOLS/kernel" CONFIG=event TARGETS=Image
+		patch -R -p1 -s -d "$BUILD/tree" <"$patch" || exit
+	done && "$TOOLS/kernel" CONFIG=event TARGETS=Image
 	status=$?
 	put_back
 	return $status
