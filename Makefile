@@ -12,6 +12,8 @@ IMAGE ?= $(wildcard $(TREE)/arch/arm64/boot/Image)
 export IMAGE
 endif
 MAKEFLAGS += --no-print-directory
+# A step begins when those before it have ended, also with -j.
+.NOTPARALLEL:
 
 .PHONY: help goals arguments run check bench torture tree kernel perf deb rootfs vm series clean distclean
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The kernel's own checkers over what is ours: checkpatch --strict on each mail
-# of the series, sparse on each new source file.
+# checkpatch --strict on each mail of the series. t/compile.t runs sparse.
 . "$(dirname "$0")/tap.sh"
 . "$TOOLS/source.sh"
 
