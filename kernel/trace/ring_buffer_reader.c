@@ -396,7 +396,9 @@ static void rb_reader_clear(struct ring_buffer_per_cpu *cpu_buffer)
 	reader->nr_resets++;
 	rb_reader_publish(reader);
 	rb_reader_update(cpu_buffer);
-	rb_update_meta_page(cpu_buffer);
+	/* ring_buffer_unmap() frees the page behind this, without the lock. */
+	if (cpu_buffer->mapped)
+		rb_update_meta_page(cpu_buffer);
 }
 
 /**
