@@ -16,7 +16,7 @@
  *
  * Tracing goes on during a dump, since to turn it off would take a call of the remote. The
  * number of events is fixed when the dump begins. No event is printed twice: the panic after
- * an oops prints what came since.
+ * an oops prints what is later than the last event that the oops printed.
  *
  * Memory ordering: (U), by which the buffer stays while it is dumped, is explained in
  * kernel/trace/trace_ring.c.
@@ -61,9 +61,13 @@ bool trace_remote_is_dumping(void)
 
 static void remote_dump_next(struct trace_remote_dump *this)
 {
-	do {
-		this->has_event = ring_buffer_reader_dump_next(&this->dump);
-	} while (this->has_event && this->dump.ts <= this->printed);
+	this->has_event = ring_buffer_reader_dump_next(&this->dump);
+}
+
+static void remote_dump_skip_printed(struct trace_remote_dump *this)
+{
+	while (this->has_event && this->dump.ts <= this->printed)
+		remote_dump_next(this);
 }
 
 static void remote_dump_start(struct trace_remote *remote, struct trace_buffer *buffer,
@@ -81,6 +85,7 @@ static void remote_dump_start(struct trace_remote *remote, struct trace_buffer *
 
 		ring_buffer_reader_dump_start(&this->dump, buffer, cpu, REMOTE_DUMP_EVENTS);
 		remote_dump_next(this);
+		remote_dump_skip_printed(this);
 	}
 }
 

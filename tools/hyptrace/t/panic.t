@@ -36,9 +36,10 @@ panics() {
 	dies "$@" && sed 's/^\[ *[0-9]*\.[0-9]*\] //' "$tmp/console" >"$tmp/lines"
 }
 
+instance=hypervisor
 # What is on the console between the lines of dashes of the dump.
 dumped() {
-	awk '/^Dumping ftrace instance hypervisor buffer:$/ { n = 1; next }
+	awk -v head="Dumping ftrace instance $instance buffer:" '$0 == head { n = 1; next }
 		/^-----/ && n == 1 { n = 2; next }
 		/^-----/ && n == 2 { exit }
 		n == 2' "$tmp/lines"
@@ -53,7 +54,7 @@ last_of_trace() {
 
 # dumps NUMBER: it was that often, and the kernel panicked after it.
 dumps() {
-	[ "$(grep -c '^Dumping ftrace instance hypervisor buffer:$' "$tmp/lines")" = "$1" ] &&
+	[ "$(grep -c "^Dumping ftrace instance $instance buffer:\$" "$tmp/lines")" = "$1" ] &&
 		grep -A 100000 '^Dumping ftrace instance' "$tmp/lines" | says "$2" /dev/stdin
 }
 
@@ -85,6 +86,23 @@ one_cpu() {
 	END
 	agree '^\[001' "$(grep -c '^\[001\]' "$tmp/out")" && [ -s "$tmp/dumped" ] && dumps 1 "$(
 		tail -n 1 "$tmp/wanted")"
+}
+
+# Of a remote whose events have the same time, five at once
+same_time() {
+	instance=trace_remote_test
+	panics MODE=nvhe CMDLINE="ftrace_dump_on_oops=trace_remote_test" <<-'END'
+		insmod "$DIR/modules/trace_remote_test.ko"
+		cd ../trace_remote_test
+		echo 1 >events/enable
+		echo 1 >tracing_on
+		taskset 1 sh -c 'for id in $(seq 20); do echo $id >write_event; done'
+		crash 0
+	END
+	agree '^\[000' 100 && [ "$(awk '{ print $2 }' "$tmp/dumped" | sort -u | wc -l)" -le 20 ]
+	got=$?
+	instance=hypervisor
+	return "$got"
 }
 
 no_events() {
@@ -125,6 +143,7 @@ hypervisor_panics() {
 
 ok "the kernel panics" kernel_panics
 ok "the kernel panics, and one CPU's are wanted" one_cpu
+ok "the kernel panics, and events have the same time" same_time
 ok "the kernel panics, and there are no events" no_events
 ok "the hypervisor panics, hVHE" hypervisor_panics CPU=max
 ok "the hypervisor panics, nVHE" hypervisor_panics CPU=cortex-a72 \

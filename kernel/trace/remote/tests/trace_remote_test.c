@@ -54,10 +54,11 @@
  * struct remote_test_cpu - the writer of a CPU
  * @ring:	its ring, while loaded
  * @dir:	the directory page of @ring
- * @lock:	covers @on, @has_request and @value, and what the writer has of @ring
+ * @lock:	covers @on, @has_request, @value and @ts, and what the writer has of @ring
  * @on:		events are written
  * @has_request: the thread is to write events of @value
  * @value:	that number
+ * @ts:		the time of these events
  * @request_lock: held by the task that waits for @done
  * @done:	the events are written
  * @thread:	writes them
@@ -69,6 +70,7 @@ struct remote_test_cpu {
 	bool			on;
 	bool			has_request;
 	u64			value;
+	u64			ts;
 	struct mutex		request_lock;	/* covers a request */
 	struct completion	done;
 	struct task_struct	*thread;
@@ -122,7 +124,6 @@ static bool remote_test_matches(enum remote_test_event nr, const void *record)
 static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_event nr,
 			      struct trace_entry *ent, unsigned int size)
 {
-	u64 ts = ktime_get_boot_fast_ns();
 	struct trace_ring_event event;
 
 	lockdep_assert_held(&cpu->lock);
@@ -132,8 +133,8 @@ static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_even
 	if (!test_bit(nr, remote_test_enabled) || !remote_test_matches(nr, ent))
 		return;
 
-	if (!trace_ring_try_reserve(&cpu->ring, size, ts, &event) &&
-	    !trace_ring_reserve(&cpu->ring, size, ts, &event))
+	if (!trace_ring_try_reserve(&cpu->ring, size, cpu->ts, &event) &&
+	    !trace_ring_reserve(&cpu->ring, size, cpu->ts, &event))
 		return;
 
 	memcpy(event.data, ent, size);
@@ -200,6 +201,8 @@ static void remote_test_write_all(struct remote_test_cpu *cpu, u64 value)
 {
 	struct remote_test_selftest record = { .id = value };
 
+	/* As events are that follow each other within a tick of a clock */
+	cpu->ts = ktime_get_boot_fast_ns();
 	REMOTE_TEST_WRITE(cpu, REMOTE_TEST_SELFTEST, record);
 	remote_test_write_numbers(cpu, value);
 	remote_test_write_array(cpu, value);
