@@ -2,11 +2,12 @@
 /*
  * Run a command with a BPF program at a raw tracepoint that reads the string of openat():
  *
- *	bpf [-b] [-n] [-c] [-t TRACEPOINT] COMMAND [ARGUMENT]...
+ *	bpf [-b] [-n] [-c] [-m] [-t TRACEPOINT] COMMAND [ARGUMENT]...
  *
  *  -b	the program is one for the tracepoint's type in BTF, tp_btf
  *  -n	the program is not sleepable, and reads as it then has to
  *  -c	close the link while the program sleeps, or is through
+ *  -m	put the program into a map of programs too
  *  -t	another tracepoint than sys_enter
  *
  * Prints what the program's helper has returned and the text that it has read.
@@ -68,12 +69,12 @@ static void fail(const char *what)
 	exit(2);
 }
 
-static int create_map(void)
+static int create_map(int type, unsigned int size)
 {
 	union bpf_attr attr = {
-		.map_type = BPF_MAP_TYPE_ARRAY,
+		.map_type = type,
 		.key_size = 4,
-		.value_size = sizeof(struct seen),
+		.value_size = size,
 		.max_entries = 1,
 	};
 	int fd = bpf(BPF_MAP_CREATE, &attr);
@@ -94,6 +95,21 @@ static void look(int map, struct seen *seen)
 
 	if (bpf(BPF_MAP_LOOKUP_ELEM, &attr))
 		fail("look");
+}
+
+/* Another program could call it from there. */
+static void put_into_map(int program)
+{
+	uint32_t key = 0;
+	union bpf_attr attr = {
+		.map_fd = create_map(BPF_MAP_TYPE_PROG_ARRAY, sizeof(program)),
+		.key = (unsigned long)&key,
+		.value = (unsigned long)&program,
+	};
+
+	*log_buffer = '\0';
+	if (bpf(BPF_MAP_UPDATE_ELEM, &attr))
+		fail("map of programs");
 }
 
 /* @btf_id: the type of the tracepoint; 0 for a program that does not know it */
@@ -174,18 +190,20 @@ static void wait_until_entered(int map)
 int main(int argc, char **argv)
 {
 	const char *tracepoint = "sys_enter";
-	int opt, map, program, link, go, sleepable = 1, close_early = 0, by_type = 0;
+	int opt, map, program, link, go, sleepable = 1, close_early = 0, by_type = 0, mapped = 0;
 	unsigned int btf_id = 0;
 	struct seen seen;
 	pid_t pid;
 
-	while ((opt = getopt(argc, argv, "+bnct:")) > 0) {
+	while ((opt = getopt(argc, argv, "+bncmt:")) > 0) {
 		if (opt == 'b')
 			by_type = 1;
 		else if (opt == 'n')
 			sleepable = 0;
 		else if (opt == 'c')
 			close_early = 1;
+		else if (opt == 'm')
+			mapped = 1;
 		else if (opt == 't')
 			tracepoint = optarg;
 		else
@@ -200,11 +218,13 @@ int main(int argc, char **argv)
 		printf("no type of %s\n", tracepoint);
 		return 2;
 	}
-	map = create_map();
+	map = create_map(BPF_MAP_TYPE_ARRAY, sizeof(seen));
 	pid = start(argv + optind, &go);
 	if (pid < 0)
 		fail("fork");
 	program = load(map, pid, sleepable, btf_id);
+	if (mapped)
+		put_into_map(program);
 	link = attach(program, btf_id ? NULL : tracepoint);
 	close(program);
 	if (write(go, "", 1) != 1)

@@ -32,6 +32,11 @@ configure() {
 		echo >"$TRACEFS/set_event_pid"
 }
 
+# An event of another tracepoint is opened and closed.
+perf_event() {
+	event sched/sched_process_exec filename true >other && grep -q text= other
+}
+
 # Each enables and disables events, at this tracepoint and at another one.
 other_events() {
 	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
@@ -52,6 +57,7 @@ load
 ok "a probe sleeps" start_sleeper
 ok "other events are enabled and disabled meanwhile" meanwhile other_events
 ok "filters and triggers are set and removed meanwhile" meanwhile configure
+ok "so is an event of perf" meanwhile perf_event
 ok "the module begins to unload" start_unload
 ok "it waits for the probe" remains 2 alive "$rmmod"
 ok "events are enabled and disabled meanwhile" meanwhile other_events
