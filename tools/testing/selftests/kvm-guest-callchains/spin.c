@@ -3,13 +3,15 @@
  * A guest for perf to sample: it spins in its kernel and in its program until standard input
  * ends.
  *
- * usage: spin KALLSYMS
+ * usage: spin KALLSYMS [SPINS]
  *
  * Writes the functions of the guest's kernel to a file as /proc/kallsyms has them. Those of
- * its program are where this one has them.
+ * its program are where this one has them. SPINS is how often each of the two spins before
+ * the other one runs.
  */
 #include <err.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #ifdef __aarch64__
@@ -27,18 +29,18 @@ static struct vm vm;
 #ifdef __aarch64__
 static const struct layout layout = { 12, 48 };
 
-static void set_work(struct vcpu *vcpu)
+static void set_work(struct vcpu *vcpu, unsigned int nr)
 {
-	set_register(vcpu, 19, SPINS);
-	set_register(vcpu, 20, SPINS);
+	set_register(vcpu, 19, nr);
+	set_register(vcpu, 20, nr);
 	set_register(vcpu, 21, 1);
 }
 #else
 static const struct layout layout = { 64, 64, 4 };
 
-static void set_work(struct vcpu *vcpu)
+static void set_work(struct vcpu *vcpu, unsigned int nr)
 {
-	static const struct spins work = { SPINS, SPINS, 1 };
+	const struct spins work = { nr, nr, 1 };
 
 	run_program(vcpu, &work);
 }
@@ -68,14 +70,15 @@ static void write_symbols(const char *path)
 
 int main(int argc, char **argv)
 {
+	unsigned int nr = argc == 3 ? strtoul(argv[2], NULL, 0) : SPINS;
 	struct vcpu vcpu;
 
-	if (argc != 2)
-		errx(2, "usage: spin KALLSYMS");
+	if (argc < 2 || argc > 3 || !nr)
+		errx(2, "usage: spin KALLSYMS [SPINS]");
 	if (!create_vm(&vm, &layout))
 		errx(1, "no VM with pages of 4 KiB");
 	create_vcpu(&vm, &vcpu, 0);
-	set_work(&vcpu);
+	set_work(&vcpu, nr);
 	start_vcpu(&vcpu);
 	write_symbols(argv[1]);
 	while (getchar() != EOF)
