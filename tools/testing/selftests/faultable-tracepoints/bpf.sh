@@ -50,14 +50,14 @@ done
 ok "a sleepable program gets EFAULT where there is no memory" fails unmapped
 ok "a link is closed while its program sleeps" reads missing -c
 ok "a link is closed while a probe before it sleeps" closed_before_call
-ok "a sleepable program is refused by a map of programs" refused "map of programs" -m
+ok "a map of programs refuses a sleepable program" refused "map of programs" -m
 ok "a program that is not sleepable is put into one" fails missing -n -m
 ok "a sleepable program is refused at sched_switch" refused attach -t sched_switch
 if [ -e /sys/kernel/btf/vmlinux ]; then
 	ok "tp_btf: a sleepable program reads" reads missing -b
 	ok "tp_btf: its link is closed while it sleeps" reads missing -b -c
 	ok "tp_btf: a program that is not sleepable gets nothing" fails missing -b -n
-	ok "tp_btf: a sleepable program is refused by a map of programs" refused "map of programs" -b -m
+	ok "tp_btf: a map of programs refuses one" refused "map of programs" -b -m
 	ok "tp_btf: one that is not sleepable is put into one" fails missing -b -n -m
 	ok "tp_btf: a sleepable program is refused at sched_switch" refused load -b -t sched_switch
 fi
