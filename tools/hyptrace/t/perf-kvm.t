@@ -7,6 +7,7 @@
 . "$(dirname "$0")/ktap.sh"
 . "$TOOLS/t/program.sh"
 . "$TOOLS/source.sh"
+. "$TOOLS/kbuild.sh"
 
 : "${CONFIG:=default}"
 assign CONFIG "$@"
@@ -30,6 +31,12 @@ files() {
 	mkdir -p "$tmp/files/tests/shell"
 	cp "$BUILD/tree/tools/perf/tests/shell/kvm_stat.sh" "$tmp/files/tests/shell"
 	echo "$@" >"$tmp/files/list"
+}
+
+# A module that keeps a CPU busy with softirqs
+flood() {
+	rsync -a "$kvm/flood/" "$tmp/flood" &&
+		source_make arm64 -s -C "$BUILD/tree" "O=$BUILD/kernel-default" "M=$tmp/flood" modules
 }
 
 # vm_out FORM [VARIABLE=value]...: what it leaves is in $tmp/out.
@@ -213,7 +220,9 @@ fi
 files shell.sh exits.sh changes.sh
 vm_out "nvhe" MODE=nvhe CPU=cortex-a72
 vm_out "vhe" MODE=vhe CPU=max
-files times.sh
+ok "the module for softirqs is built" flood
+files times.sh flood.sh
+cp "$tmp/flood/flood.ko" "$tmp/files"
 vm_out "times, protected" MODE=protected CPU=max SMP=1 QEMU_ARGS="$COUNTED"
 vm_out "times, nvhe" MODE=nvhe CPU=cortex-a72 SMP=1 QEMU_ARGS="$COUNTED"
 vm_out "times, vhe" MODE=vhe CPU=max SMP=1 QEMU_ARGS="$COUNTED"
