@@ -10,7 +10,7 @@ DL=$BUILD/dl
 OLDEST=6.12.107
 
 # The newest one that they were seen to apply to, and the tests to pass on.
-KNOWN=6.12.117
+KNOWN=6.12.118
 
 # A topic is a series of its own: patches/TOPIC has its patches, `series', `files' and
 # `cover-letter'. $TOPIC restricts all that follows to one topic.
