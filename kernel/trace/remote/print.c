@@ -2,7 +2,7 @@
 /*
  * A remote's event as a line of text
  *
- *	[cpu] seconds.microseconds: event: fields
+ *	[cpu] seconds.microseconds: event fields
  *
  * The event's own function prints what follows the time. The record may hold anything, since
  * the remote shares its pages: that function must validate it.

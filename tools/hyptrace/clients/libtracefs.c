@@ -116,9 +116,9 @@ static bool has_lines(FILE *text)
 
 	rewind(text);
 	while (fgets(line, sizeof(line), text)) {
-		char *at = strstr(line, ": " EVENT ": id=");
+		char *at = strstr(line, ": " EVENT " id=");
 
-		if (!at || sscanf(at, ": " EVENT ": id=%d", &id) != 1 || id != ++nr) {
+		if (!at || sscanf(at, ": " EVENT " id=%d", &id) != 1 || id != ++nr) {
 			printf("# after %d lines: %s", nr, line);
 			return false;
 		}
@@ -272,7 +272,7 @@ static bool test_stat(void)
 static bool test_clear(void)
 {
 	EXPECT(fill());
-	EXPECT(has(file("trace"), EVENT ": id=1\n"));
+	EXPECT(has(file("trace"), EVENT " id=1\n"));
 	EXPECT(!tracefs_instance_clear(instance));
 	EXPECT(!strstr(file("trace"), EVENT));
 	return true;
@@ -346,7 +346,7 @@ static bool test_filter(void)
 	EXPECT(has(event_file("filter"), "id"));
 	EXPECT(fill());
 	EXPECT(has(file("trace"), "entries-written: 1/1 "));
-	EXPECT(has(file("trace"), EVENT ": id=4\n"));
+	EXPECT(has(file("trace"), EVENT " id=4\n"));
 	EXPECT(tracefs_event_filter_clear(instance, event) >= 0);
 	EXPECT(is(event_file("filter"), "none\n"));
 	free(filter);
@@ -793,7 +793,7 @@ static bool test_reset(void)
 	EXPECT(tracefs_trace_is_on(instance) == 1);
 	EXPECT(!tracefs_trace_off(instance));
 	EXPECT(fill());
-	EXPECT(has(file("trace"), EVENT ": id=300\n"));
+	EXPECT(has(file("trace"), EVENT " id=300\n"));
 	return true;
 }
 

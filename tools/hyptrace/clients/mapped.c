@@ -42,7 +42,7 @@ static void print_event(int cpu, struct kbuffer *page, void *data, unsigned long
 	if (!text.buffer)
 		trace_seq_init(&text);
 	trace_seq_reset(&text);
-	trace_seq_printf(&text, "[%03d] %5llu.%06llu: %s: ", cpu, us / 1000000, us % 1000000,
+	trace_seq_printf(&text, "[%03d] %5llu.%06llu: %s ", cpu, us / 1000000, us % 1000000,
 			 event->name);
 	tep_print_event(tep, &text, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&text);

@@ -36,7 +36,7 @@ $1 == "#" {
 
 # They take turns. At its end a session disables them one after the other: the one that
 # is left may come again and again, but then not the other one.
-$3 ~ /^hyp_(enter|exit):$/ {
+$3 ~ /^hyp_(enter|exit)$/ {
 	if ($3 == last[cpu]) {
 		if (!(cpu in alone))
 			alone[cpu] = NR ": " $0
@@ -48,7 +48,7 @@ $3 ~ /^hyp_(enter|exit):$/ {
 }
 
 # The host's are in a buffer of their own: those of KVM, with a group, and unknown.
-$3 !~ /^(kvm_[a-z_]*|.*\/.*|[0-9]+):$/ {
+$3 !~ /^(kvm_[a-z_]*|.*\/.*|[0-9]+)$/ {
 	time = $2 + 0
 	if (time < newest[cpu])
 		tell()

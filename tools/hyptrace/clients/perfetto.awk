@@ -14,7 +14,7 @@ function seconds(ns) {
 function print_event() {
 	if (kind in name_of)
 		kind = name_of[kind]
-	printf "[%03d] %s: %s:%s\n", cpu, time, kind, fields
+	printf "[%03d] %s: %s%s\n", cpu, time, kind, fields
 }
 
 FNR == 1 {

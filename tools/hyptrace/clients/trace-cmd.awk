@@ -28,7 +28,7 @@ function print_event(  word, flags, time, text) {
 	flags = word[2] ~ /:$/ ? "....." : word[2]
 	time = word[2] ~ /:$/ ? word[2] : word[3]
 	text = substr($0, index($0, " " time) + length(time) + 1)
-	sub(/: +/, ": ", text)
+	sub(/: +/, host ? ": " : " ", text)
 	sub(/:$/, "", time)
 
 	if (host)

@@ -45,7 +45,7 @@ report() {
 	# shellcheck disable=SC2094 # -i FILE is read
 	trace-cmd report -i "${1:-trace.dat}" >report 2>errors
 	awk -v buffer="${2-hypervisor}" -f "$DIR/trace-cmd.awk" report >events
-	grep -E ': hyp_(enter|exit): |^CPU:' events >trace
+	grep -E ': hyp_(enter|exit) |^CPU:' events >trace
 	facts trace
 }
 
@@ -54,7 +54,7 @@ strange() {
 	cat errors
 	awk '/^CPU:[0-9]+ \[LOST ([0-9]+ )?EVENTS\]$/ { next }
 		/\[UNKNOWN EVENT|FAILED|FIND FIELD|INVALID|\?\?/ ||
-		!/^\[[0-9]+\] [0-9]+\.[0-9]+: [a-z_]+:( [a-z_0-9]+=[^ =]+)+$/
+		!/^\[[0-9]+\] [0-9]+\.[0-9]+: [a-z_]+( [a-z_0-9]+=[^ =]+)+$/
 		{ events++ }
 		END { if (!events) print "no events" }' events
 }

@@ -6,7 +6,7 @@
 	line[NR % lines] = $0
 }
 
-/hyp_exit: reason=guest$/ && $1 == sprintf("[%03d]", cpu) && ++entries == entry {
+/hyp_exit reason=guest$/ && $1 == sprintf("[%03d]", cpu) && ++entries == entry {
 	begun = NR
 	for (n = NR - 3; n < NR; n++)
 		if (n > 0)

@@ -49,7 +49,7 @@ function leave(cpu,  stay) {
 	next
 }
 
-/^\[[0-9]+\] +[0-9]+\.[0-9]+: hyp_(enter|exit): reason=/ {
+/^\[[0-9]+\] +[0-9]+\.[0-9]+: hyp_(enter|exit) reason=/ {
 	cpu = number(substr($1, 2))
 	if (cpu > last_cpu)
 		last_cpu = cpu
@@ -57,7 +57,7 @@ function leave(cpu,  stay) {
 	if (!events++)
 		first = time
 	newest = time
-	kind = $3 == "hyp_enter:" ? "enter" : "exit"
+	kind = $3 == "hyp_enter" ? "enter" : "exit"
 	reason = substr($4, 8)
 	count[kind, reason]++
 	count[kind]++

@@ -26,7 +26,7 @@ FILENAME ~ /\.stats$/ {
 /^\[[0-9]+\] / {
 	shown[number(substr($1, 2))]++
 	all++
-	if ($3 == "host_hcall:" && $5 == "name=__kvm_vcpu_run")
+	if ($3 == "host_hcall" && $5 == "name=__kvm_vcpu_run")
 		ran++
 	next
 }

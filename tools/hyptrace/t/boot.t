@@ -24,7 +24,7 @@ is_of_now() {
 	echo 4711 >hypervisor/write_event
 	after=$(cut -d ' ' -f 1 /proc/uptime)
 	awk -v before="$before" -v after="$after" '
-		/selftest: id=4711$/ { at = $2 + 0 }
+		/selftest id=4711$/ { at = $2 + 0 }
 		END { exit !(at > before - 0.02 && at < after + 0.02) }' hypervisor/trace
 }
 
@@ -56,7 +56,7 @@ everything() {
 			diff "$event" "${event#hypervisor/}"
 		done
 		guest
-		grep 'hyp_exit: reason=guest' hypervisor/trace >/tmp/exits
+		grep 'hyp_exit reason=guest' hypervisor/trace >/tmp/exits
 		[ -s /tmp/exits ]
 		echo 0 >hypervisor/tracing_on
 		echo >hypervisor/trace

@@ -12,9 +12,9 @@ id=1 cpu=0 from=1.000030900 to=1.000040100
 id=1000000000 cpu=1 from=1.000015000 to=1.000017000
 END
 cat >"$tmp/trace" <<'END'
-[000]     1.000015: selftest: id=0
-[001]     1.000016: selftest: id=1000000000
-[000]     1.000035: selftest: id=1
+[000]     1.000015: selftest id=0
+[001]     1.000016: selftest id=1000000000
+[000]     1.000035: selftest id=1
 END
 
 # finds KINDS SED-SCRIPT: of these complaints, and no others, when the trace is
@@ -39,7 +39,7 @@ ok "early" finds "not between" 's/1.000035/1.000029/'
 ok "late" finds "not between" 's/1.000035/1.000042/'
 ok "early by seconds" finds "not between" 's/1.000016/0.000016/'
 ok "an older event on the same CPU" finds "backwards not between" 's/1.000035/1.000014/'
-ok "backwards, though it may be early" finds "backwards" '1i[001]     1.000017: hyp_exit: reason=host'
+ok "backwards, though it may be early" finds "backwards" '1i[001]     1.000017: hyp_exit reason=host'
 ok "an event that is not there" finds "missing" '/id=1$/d'
 ok "an event that is there twice" finds "twice" 3p
 ok "an event nobody wrote" finds "never written" '3p; 3s/id=1/id=2/'

@@ -144,7 +144,7 @@ changes() {
 			before=\$(cut -d ' ' -f 1 /proc/uptime)
 			echo 77 >"\$HYP/write_event"
 			after=\$(cut -d ' ' -f 1 /proc/uptime)
-			sed -n 's/.*\] *\([0-9.]*\): selftest: id=77\$/\1/p' "\$HYP/trace" |
+			sed -n 's/.*\] *\([0-9.]*\): selftest id=77\$/\1/p' "\$HYP/trace" |
 				tail -n 1 | awk -v from="\$before" -v to="\$after" -v less="\$1" '
 					{ found = \$1 > from - less && \$1 < to + less } END { exit !found }'
 		}

@@ -47,11 +47,11 @@ comes_up() {
 # An event of that CPU comes, and can be read in each way.
 traces() {
 	taskset $((1 << $1)) sh -c "echo $2 >write_event"
-	grep "^\[00$1\].*selftest: id=$2\$" trace
-	grep "selftest: id=$2\$" "per_cpu/cpu$1/trace"
+	grep "^\[00$1\].*selftest id=$2\$" trace
+	grep "selftest id=$2\$" "per_cpu/cpu$1/trace"
 	grep "entries: [1-9]" "per_cpu/cpu$1/stats"
 	fileop drain "per_cpu/cpu$1/trace_pipe" >/tmp/pipe
-	grep "selftest: id=$2\$" /tmp/pipe
+	grep "selftest id=$2\$" /tmp/pipe
 }
 END
 

@@ -90,7 +90,7 @@ section() {
 untold() {
 	for event in $(catalogue); do
 		section "$event" >"$tmp/section"
-		grep -qE "^  \[[0-9]{3}\] +[0-9]+\.[0-9]{6}: $event: |[Nn]o line of it" "$tmp/section" ||
+		grep -qE "^  \[[0-9]{3}\] +[0-9]+\.[0-9]{6}: $event |[Nn]o line of it" "$tmp/section" ||
 			echo "$event: no line"
 		grep -qE "learn[st]" "$tmp/section" || grep -q "for the same reason" "$tmp/section" ||
 			echo "$event: what does the host learn?"

@@ -25,7 +25,7 @@ boots() {
 			echo 1 >tracing_on
 			exits=\$(guest | sed 's/.* exits=\([0-9]*\) .*/\1/')
 			echo 0 >tracing_on
-			[ "\$(grep -c 'hyp_exit: reason=guest' trace)" = "\$exits" ]
+			[ "\$(grep -c 'hyp_exit reason=guest' trace)" = "\$exits" ]
 		else
 			[ ! -e hypervisor ]
 			guest

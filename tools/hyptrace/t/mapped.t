@@ -42,7 +42,7 @@ live() {
 	for cpu in 0 1; do
 		grep selftest "$OUT/live.$cpu" >"$OUT/numbers"
 		[ "$(facts numbers.awk numbers)" = "shown $cpu 3000" ] || return
-		grep -E ': hyp_(enter|exit): ' "$OUT/live.$cpu" >"$OUT/stays"
+		grep -E ': hyp_(enter|exit) ' "$OUT/live.$cpu" >"$OUT/stays"
 		facts trace.awk stays >"$OUT/facts"
 		! grep -v '^count' "$OUT/facts" || return
 	done

@@ -29,7 +29,7 @@ complains() {
 
 # event CPU TIME NUMBER
 event() {
-	printf '[%03d]     1.%06d: selftest: id=%d' "$1" "$2" $(($1 * 1000000000 + $3))
+	printf '[%03d]     1.%06d: selftest id=%d' "$1" "$2" $(($1 * 1000000000 + $3))
 }
 
 lost0='CPU:0 [LOST 2 EVENTS]'
@@ -42,7 +42,7 @@ ok "one twice" finds "wrong 2" "$(event 0 1 1)" "$(event 0 1 1)"
 ok "one missing" finds "wrong 2" "$(event 0 1 1)" "$(event 0 1 3)"
 ok "the first missing" finds "wrong 1" "$(event 0 1 2)"
 ok "in the wrong order" finds "wrong 1 wrong 2" "$(event 0 1 2)" "$(event 0 1 1)"
-ok "on the wrong CPU" finds "wrong 1" "[001]     1.000001: selftest: id=1"
+ok "on the wrong CPU" finds "wrong 1" "[001]     1.000001: selftest id=1"
 first=5
 ok "from another on" finds "" "$(event 0 1 5)" "$(event 0 1 6)"
 ok "from another on: the one before" finds "wrong 1" "$(event 0 1 4)"
@@ -62,9 +62,9 @@ ok "but not what was there" finds "uncounted 2 wrong 3" "$(event 0 1 1)" "CPU:0 
 ok "time goes backwards" finds "backwards 2" "$(event 0 2 1)" "$(event 0 1 2)"
 ok "time goes backwards between CPUs" finds "unmerged 2" "$(event 0 2 1)" "$(event 1 1 1)"
 ok "a header" finds "" "# tracer: nop" "#" "$(event 0 1 1)"
-for line in "[000]     1.000001: selftest: id=" "[000]     1.000001: selftest: id=1 " \
-	"[0] 1.000001: selftest: id=1" "[000] 1.0001: selftest: id=1" "$(event 0 1 1)$(event 0 1 2)" \
-	"[000]     1.000001: hyp_enter: reason=hvc" "CPU:0 [LOST EVENTS" "[LINE TOO BIG]" ""; do
+for line in "[000]     1.000001: selftest id=" "[000]     1.000001: selftest id=1 " \
+	"[0] 1.000001: selftest id=1" "[000] 1.0001: selftest id=1" "$(event 0 1 1)$(event 0 1 2)" \
+	"[000]     1.000001: hyp_enter reason=hvc" "CPU:0 [LOST EVENTS" "[LINE TOO BIG]" ""; do
 	ok "not as documented: $line" finds "malformed 1" "$line"
 done
 plan

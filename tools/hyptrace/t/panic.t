@@ -69,7 +69,7 @@ kernel_panics() {
 		only_numbers
 		crash 0
 	END
-	agree '^\[00' 256 && tail -n 1 "$tmp/dumped" | says "selftest: id=480" /dev/stdin &&
+	agree '^\[00' 256 && tail -n 1 "$tmp/dumped" | says "selftest id=480" /dev/stdin &&
 		dumps 2 "   (ftrace buffer empty)" && says "sysrq triggered crash" "$tmp/lines" &&
 		! grep "not found" "$tmp/lines"
 }
@@ -123,11 +123,11 @@ hypervisor_panics() {
 	says "addr=0x" "$tmp/out" && ! grep "it has got" "$tmp/out" || return
 	dumped >"$tmp/dumped"
 	dumps 1 "Kernel panic - not syncing: HYP panic" || return
-	sed -n 's/.* selftest: id=//p' "$tmp/dumped" >"$tmp/numbers"
+	sed -n 's/.* selftest id=//p' "$tmp/dumped" >"$tmp/numbers"
 	awk -v "$(sed -n 's/^addr=/addr=addr=/p' "$tmp/out")" '
-		/ selftest: id=60$/ { last = NR }
-		/ host_mem_abort: / && $NF == addr { at = NR }
-		at && !/ host_mem_abort: / { exit 1 }
+		/ selftest id=60$/ { last = NR }
+		/ host_mem_abort / && $NF == addr { at = NR }
+		at && !/ host_mem_abort / { exit 1 }
 		END { exit !(last && at > last) }' "$tmp/dumped" || {
 		cat "$tmp/dumped"
 		return 1

@@ -44,7 +44,7 @@ all_read() {
 
 # Each number that was written, in its order; that an event was lost is a fault.
 numbers() {
-	grep -E '^CPU:|selftest: ' "$OUT/$1.trace" >"$OUT/$1.numbers"
+	grep -E '^CPU:|: selftest ' "$OUT/$1.trace" >"$OUT/$1.numbers"
 	awk -f "$SELFTESTS/stamp.awk" -f "$SELFTESTS/numbers.awk" "$OUT/$1.numbers" >"$tmp/facts"
 	cat "$tmp/facts"
 	! grep -E '^(malformed|backwards|wrong|uncounted|lost)' "$tmp/facts" &&
@@ -85,13 +85,13 @@ with_host() {
 # kvm_exit that follows, by the two clocks. (The two buffers are not read from
 # the same moment to the same.)
 one_clock() {
-	grep -E ' (kvm|hyp)_(entry|exit|enter):' "$OUT/$1.trace" | sort -k 1,1 -k 2,2n -s |
+	grep -E ' (kvm|hyp)_(entry|exit|enter)( |$)' "$OUT/$1.trace" | sort -k 1,1 -k 2,2n -s |
 		awk '
 			$1 != cpu { cpu = $1; begun = inside = without = 0 }
-			$3 == "kvm_entry:" { inside = 1; stays = 0 }
-			$3 == "hyp_enter:" { begun = 1; stays++; short += without; without = 0 }
-			$3 == "kvm_exit:" && inside && begun { runs++; without += stays < 2 }
-			$3 == "kvm_exit:" { inside = 0 }
+			$3 == "kvm_entry" { inside = 1; stays = 0 }
+			$3 == "hyp_enter" { begun = 1; stays++; short += without; without = 0 }
+			$3 == "kvm_exit" && inside && begun { runs++; without += stays < 2 }
+			$3 == "kvm_exit" { inside = 0 }
 			END { print runs + 0 " runs, " short + 0 " without EL2"; exit !runs || short }'
 }
 

@@ -20,7 +20,7 @@ trace_all() {
 	echo 1 >events/enable
 	echo 1 >tracing_on
 	guest
-	[ "$(grep -c 'hyp_exit: reason=guest' trace)" -gt 0 ]
+	[ "$(grep -c 'hyp_exit reason=guest' trace)" -gt 0 ]
 	for reader in 1 2; do
 		(while :; do cat trace_pipe; cat trace; done) >/dev/null 2>&1 &
 	done

@@ -28,7 +28,7 @@ loaded() {
 # An event comes from EL2.
 writes() {
 	echo "$1" >write_event
-	grep -q "selftest: id=$1\$" trace
+	grep -q "selftest id=$1\$" trace
 }
 
 # Tracing ends, and the buffer is given back.
@@ -109,7 +109,7 @@ around_vm() {
 		hold
 		writes 1
 		guest
-		grep -q 'hyp_exit: reason=guest' trace
+		grep -q 'hyp_exit reason=guest' trace
 		drop
 		enabled
 		writes 2
@@ -142,7 +142,7 @@ reader() {
 		echo 9 >write_event
 		echo 0 >tracing_on
 		fileop drain - <&3 >/tmp/pipe
-		grep -q 'selftest: id=9$' /tmp/pipe
+		grep -q 'selftest id=9$' /tmp/pipe
 		enabled
 		exec 3<&-
 		until_true 10 disabled
@@ -157,7 +157,7 @@ from_boot() {
 		grep -x 1 tracing_on
 		writes 1
 		guest
-		grep -q 'hyp_exit: reason=guest' trace
+		grep -q 'hyp_exit reason=guest' trace
 		writes 2
 		unload
 		until_true 10 disabled

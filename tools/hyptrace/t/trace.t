@@ -20,14 +20,14 @@ finds() {
 	equals "$got" "$want"
 }
 
-h0='[000]     1.000001: hyp_enter: reason=hvc'
-g0='[000]     1.000002: hyp_exit: reason=guest'
-i0='[000]     1.000003: hyp_enter: reason=guest'
-x0='[000]     1.000004: hyp_exit: reason=host'
-h1='[001]     1.000002: hyp_enter: reason=smc'
-f1='[001]     1.000003: hyp_exit: reason=firmware'
-r1='[001]     1.000004: hyp_enter: reason=firmware'
-p1='[001]     1.000004: hyp_enter: reason=psci'
+h0='[000]     1.000001: hyp_enter reason=hvc'
+g0='[000]     1.000002: hyp_exit reason=guest'
+i0='[000]     1.000003: hyp_enter reason=guest'
+x0='[000]     1.000004: hyp_exit reason=host'
+h1='[001]     1.000002: hyp_enter reason=smc'
+f1='[001]     1.000003: hyp_exit reason=firmware'
+r1='[001]     1.000004: hyp_enter reason=firmware'
+p1='[001]     1.000004: hyp_enter reason=psci'
 
 ok "a sound trace" finds "" "$h0" "$g0" "$i0" "$x0"
 ok "CPUs do not meet" finds "" "$h0" "$h1" "$g0" "$f1" "$i0" "$r1" "$x0"
@@ -36,19 +36,19 @@ ok "it may begin at EL2 only once" finds "unpaired 2" "$g0" "$x0"
 ok "hyp_enter twice" finds "unpaired 2" "$h0" "$h0"
 ok "hyp_exit twice" finds "unpaired 3" "$h0" "$g0" "$x0"
 ok "from the guest, but not by the guest" finds "misled 3" "$h0" "$g0" \
-	'[000]     1.000003: hyp_enter: reason=abort'
+	'[000]     1.000003: hyp_enter reason=abort'
 ok "from the host, but by the guest" finds "misled 3" "$h0" \
-	'[000]     1.000002: hyp_exit: reason=host' "$i0"
+	'[000]     1.000002: hyp_exit reason=host' "$i0"
 ok "the firmware returns by PSCI" finds "" "$h1" "$f1" "$p1"
 ok "time goes backwards" finds "backwards 2 unmerged 2" "$g0" "$h0"
 ok "time goes backwards between CPUs" finds "unmerged 3" "$h0" "$g0" \
-	'[001]     1.000001: hyp_enter: reason=smc'
+	'[001]     1.000001: hyp_enter reason=smc'
 ok "as many lost as keeps the turn" finds "" "$h0" 'CPU:0 [LOST 2 EVENTS]' "$x0"
 ok "one lost too many" finds "unpaired 3" "$h0" 'CPU:0 [LOST 3 EVENTS]' "$x0"
 ok "lost on another CPU" finds "unpaired 3" "$h0" 'CPU:1 [LOST 1 EVENTS]' "$h0"
-for line in '[000] 1.000001: hyp_enter: ' '[00] 1.000001: hyp_enter: reason=hvc' \
-	'[000] 1.00001: hyp_enter: reason=hvc' '[000] 1.000001: hyp_enter: reason=?' \
-	'CPU:0 [LOST EVENTS]' '[000] 1.000001: hyp_enter: reason=hvc vcpu=1'; do
+for line in '[000] 1.000001: hyp_enter ' '[00] 1.000001: hyp_enter reason=hvc' \
+	'[000] 1.00001: hyp_enter reason=hvc' '[000] 1.000001: hyp_enter reason=?' \
+	'CPU:0 [LOST EVENTS]' '[000] 1.000001: hyp_enter reason=hvc vcpu=1'; do
 	ok "not as documented: $line" finds "malformed 1" "$line"
 done
 
@@ -69,18 +69,18 @@ clock() {
 		           guest-101     [001] ...1.     1.000030: kvm_exit: IRQ: HSR_EC: 0x0000 (UNKNOWN), PC: 0x0000000040000008
 	END
 	cat >"$tmp/trace" <<-END
-		[001]     0.999990: hyp_exit: reason=host
-		[001]     1.000002: hyp_enter: reason=hvc
-		[000]     1.000003: hyp_exit: reason=host
-		[001]     1.000004: hyp_exit: reason=guest
-		[001]     1.000005: hyp_enter: reason=guest
-		[001]     1.000007: hyp_exit: reason=host
-		[001]     1.000013: hyp_enter: reason=abort
-		[001]     1.000014: hyp_exit: reason=host
-		[001]     1.000022: hyp_enter: reason=hvc
-		[001]     1.000023: hyp_exit: reason=guest
-		[001]     1.000024: hyp_enter: reason=guest
-		[001]     1.000025: hyp_exit: reason=host
+		[001]     0.999990: hyp_exit reason=host
+		[001]     1.000002: hyp_enter reason=hvc
+		[000]     1.000003: hyp_exit reason=host
+		[001]     1.000004: hyp_exit reason=guest
+		[001]     1.000005: hyp_enter reason=guest
+		[001]     1.000007: hyp_exit reason=host
+		[001]     1.000013: hyp_enter reason=abort
+		[001]     1.000014: hyp_exit reason=host
+		[001]     1.000022: hyp_enter reason=hvc
+		[001]     1.000023: hyp_exit reason=guest
+		[001]     1.000024: hyp_enter reason=guest
+		[001]     1.000025: hyp_exit reason=host
 	END
 	sed -i "$1" "$tmp/host" "$tmp/trace"
 	awk -f "$TESTS/stamp.awk" -f "$TESTS/clock.awk" "$tmp/host" "$tmp/trace" >"$tmp/got" || return
@@ -105,22 +105,22 @@ recorded() {
 	equals "$got" "$want"
 }
 
-e9='[000] 9.999999: hyp_enter:'
-x10='[000] 10.000001: hyp_exit:'
-e11='[000] 11.000001: hyp_enter:'
-x11='[000] 11.000001: hyp_exit:'
+e9='[000] 9.999999: hyp_enter'
+x10='[000] 10.000001: hyp_exit'
+e11='[000] 11.000001: hyp_enter'
+x11='[000] 11.000001: hyp_exit'
 ok "recorded: a sound trace, past ten seconds" recorded "" "$e9" "$x10" "$e11"
 ok "recorded: time goes backwards" recorded 2 "$x10" "$e9"
 ok "recorded: what comes again and again at the end" recorded "" "$e9" "$x10" "$x11" "$x11"
 ok "recorded: what comes again, and the other then" recorded 3 "$e9" "$x10" "$x11" "$e11"
 ok "recorded: after a loss anything may come" recorded "" "$e9" "$x10" \
-	'CPU:0 [LOST EVENTS]' "$x11" '[000] 12.000001: hyp_enter:'
+	'CPU:0 [LOST EVENTS]' "$x11" '[000] 12.000001: hyp_enter'
 ok "recorded: an error" recorded 1 '# error 7'
 
 # reported LINE: of trace-cmd, is the event at 102 s.
 reported() {
 	got=$(echo "$1" | awk -f "$TOOLS/clients/trace-cmd.awk")
-	[ "$got" = "[001] 102.060535: selftest: id=1" ] || {
+	[ "$got" = "[001] 102.060535: selftest id=1" ] || {
 		echo "made '$got'"
 		return 1
 	}

@@ -50,7 +50,7 @@ locked_down_later() {
 		set -x
 		[ "$(grep -c . /tmp/outcomes)" -ge 100 ]
 		[ -z "$(grep -v '^EPERM EPERM ' /tmp/outcomes | grep -v '^EPERM ok .*/\(format\|id\) ')" ]
-		fileop drain - <&3 | grep 'selftest: id=42'
+		fileop drain - <&3 | grep 'selftest id=42'
 		guest
 	END
 }

@@ -87,7 +87,7 @@ hyp_event_print_##name(struct trace_iterator *iter, int flags,			\
 		return TRACE_TYPE_UNHANDLED;					\
 										\
 	trace_seq_init(p);							\
-	trace_seq_printf(&iter->seq, #name ": " printk);			\
+	trace_seq_printf(&iter->seq, #name " " printk);			\
 	return trace_handle_return(&iter->seq);					\
 }										\
 										\

@@ -183,7 +183,7 @@ remote_test_print_##ename(struct trace_iterator *iter, int flags,		\
 		return TRACE_TYPE_UNHANDLED;					\
 										\
 	trace_seq_init(p);							\
-	trace_seq_printf(&iter->seq, #ename ": " fmt "\n", args);		\
+	trace_seq_printf(&iter->seq, #ename " " fmt "\n", args);		\
 	return trace_handle_return(&iter->seq);					\
 }										\
 										\

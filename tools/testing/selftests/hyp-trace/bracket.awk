@@ -37,7 +37,7 @@ FNR == NR {
 	next
 }
 
-/: selftest: id=/ {
+/: selftest id=/ {
 	id = substr($4, 4)
 	time = micros($2)
 	if (!(id in missing)) {

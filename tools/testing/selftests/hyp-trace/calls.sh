@@ -9,7 +9,7 @@
 MODULE=$DIR/modules/hyp_call.ko
 INVALID=res=0x0,0xfffffffffffffffe,0x0,0x0
 NOTHING=res=0x0,0x0,0x0,0x0
-UNFIT="host_hcall: id=4294967295 name=0xffffffff invalid=1 ret=-1"
+UNFIT="host_hcall id=4294967295 name=0xffffffff invalid=1 ret=-1"
 CALL=/sys/kernel/debug/hyp_call
 
 # traced CALL: what the trace has of it, without what tracing itself calls.
@@ -41,7 +41,7 @@ smc() {
 
 test_hypercalls() {
 	is "a hypercall that does not exist" "$(traced "hvc 0xc600ffff 1 2")" \
-		"host_hcall: id=65535 name=0xffff invalid=1 ret=-1"
+		"host_hcall id=65535 name=0xffff invalid=1 ret=-1"
 	is "a hypercall that does not exist: its result" \
 		"$(returned "hvc 0xc600ffff 1 2" | cut -d ' ' -f 1)" \
 		0xffffffffffffffff
@@ -51,7 +51,7 @@ test_hypercalls() {
 		"$UNFIT"
 	if [ "$(kvm_mode)" = protected ]; then
 		is "a hypercall that the host may no longer make" "$(traced "hvc 0xc6000001")" \
-			"host_hcall: id=1 name=__kvm_get_mdcr_el2 invalid=1 ret=-1"
+			"host_hcall id=1 name=__kvm_get_mdcr_el2 invalid=1 ret=-1"
 	else
 		ktap_test_skip "a hypercall that the host may no longer make: there is none"
 	fi
@@ -59,15 +59,15 @@ test_hypercalls() {
 
 test_smcs() {
 	smc "an SMC that EL2 handles" "smc 0x84000000" \
-		"host_smc: id=0x84000000 name=PSCI_0_2_FN_PSCI_VERSION forwarded=0"
+		"host_smc id=0x84000000 name=PSCI_0_2_FN_PSCI_VERSION forwarded=0"
 	smc "an SMC for the firmware" "smc 0x80000000" \
-		"host_smc: id=0x80000000 name=0x80000000 forwarded=1"
+		"host_smc id=0x80000000 name=0x80000000 forwarded=1"
 	smc "FF-A: before a version is negotiated" "smc 0x84000069" \
-		"host_ffa_call: func_id=0x84000069 name=FFA_ID_GET $INVALID handled=1 err=-2
-host_smc: id=0x84000069 name=FFA_ID_GET forwarded=0"
+		"host_ffa_call func_id=0x84000069 name=FFA_ID_GET $INVALID handled=1 err=-2
+host_smc id=0x84000069 name=FFA_ID_GET forwarded=0"
 	smc "FF-A: a version, where there is no secure world" "smc 0x84000063 0x10000" \
-		"host_ffa_call: func_id=0x84000063 name=FFA_VERSION $NOTHING handled=1 err=0
-host_smc: id=0x84000063 name=FFA_VERSION forwarded=0"
+		"host_ffa_call func_id=0x84000063 name=FFA_VERSION $NOTHING handled=1 err=0
+host_smc id=0x84000063 name=FFA_VERSION forwarded=0"
 }
 
 test_refused() {

@@ -29,42 +29,42 @@ function same_vcpu(  vcpu) {
 	next
 }
 
-!/^\[[0-9]+\] +[0-9.]+: [a-z_]+: / {
+!/^\[[0-9]+\] +[0-9.]+: [a-z_]+ / {
 	report("malformed")
 	next
 }
 
 {
 	cpu = $1
-	event = $3 == "hyp_enter:" || $3 == "hyp_exit:" ? $3 $4 : $3
+	event = $3 == "hyp_enter" || $3 == "hyp_exit" ? $3 " " $4 : $3
 }
 
-before[cpu] == "guest_enter:" && event != "hyp_exit:reason=guest" { report("after guest_enter") }
-before[cpu] == "hyp_enter:reason=guest" && event != "guest_exit:" { report("no guest_exit") }
-event == "hyp_exit:reason=guest" && !after("guest_enter:") { report("no guest_enter") }
-event == "guest_exit:" && !after("hyp_enter:reason=guest") { report("guest_exit") }
-event == "guest_exit:" && !same_vcpu() { report("another vCPU") }
-event == "guest_enter:" { entered[cpu] = $4 }
+before[cpu] == "guest_enter" && event != "hyp_exit reason=guest" { report("after guest_enter") }
+before[cpu] == "hyp_enter reason=guest" && event != "guest_exit" { report("no guest_exit") }
+event == "hyp_exit reason=guest" && !after("guest_enter") { report("no guest_enter") }
+event == "guest_exit" && !after("hyp_enter reason=guest") { report("guest_exit") }
+event == "guest_exit" && !same_vcpu() { report("another vCPU") }
+event == "guest_enter" { entered[cpu] = $4 }
 
 # What brought the CPU here: an exit of a guest, or the firmware's end, did not.
-event ~ /^hyp_enter:reason=(hvc|smc|abort|psci)$/ {
+event ~ /^hyp_enter reason=(hvc|smc|abort|psci)$/ {
 	way[cpu] = substr(event, 18)
 	done[cpu] = 0
 }
 
-event ~ /^host_(hcall|smc|mem_abort):$/ && cpu in way {
-	expected = way[cpu] == "hvc" ? "host_hcall:" : way[cpu] == "smc" ? "host_smc:" : \
-		   way[cpu] == "abort" ? "host_mem_abort:" : "none"
+event ~ /^host_(hcall|smc|mem_abort)$/ && cpu in way {
+	expected = way[cpu] == "hvc" ? "host_hcall" : way[cpu] == "smc" ? "host_smc" : \
+		   way[cpu] == "abort" ? "host_mem_abort" : "none"
 	if (event != expected || done[cpu]++)
 		report("in " way[cpu])
 }
 
 # (An SMC that turns the CPU off has no end.)
-event == "hyp_exit:reason=host" && way[cpu] ~ /^(hvc|smc|abort)$/ && !done[cpu] {
+event == "hyp_exit reason=host" && way[cpu] ~ /^(hvc|smc|abort)$/ && !done[cpu] {
 	report("nothing in " way[cpu])
 }
 
-event == "hyp_exit:reason=host" { delete way[cpu] }
+event == "hyp_exit reason=host" { delete way[cpu] }
 
 { before[cpu] = event }
 

@@ -110,8 +110,8 @@ clear_often() {
 # Events that are not later than all before them on their CPU: shown twice, or
 # again after they were cleared. What was read is counted in `seen`.
 descending() {
-	grep -c selftest: "$1" >>seen
-	awk '$3 == "selftest:" {
+	grep -c "selftest id=" "$1" >>seen
+	awk '$3 == "selftest" {
 		id = substr($4, 4) + 0
 		if (id <= last[$1])
 			print "after " last[$1] ": " $0

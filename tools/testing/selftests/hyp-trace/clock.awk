@@ -41,9 +41,9 @@ FNR == NR {
 }
 
 # The hypercall that ran the guest: in, and out again.
-/hyp_enter: reason=[^g]/ { since[$1] = $2 }
-/hyp_exit: reason=guest/ { ran[$1] }
-/hyp_exit: reason=host/ && $1 in ran {
+/hyp_enter reason=[^g]/ { since[$1] = $2 }
+/hyp_exit reason=guest/ { ran[$1] }
+/hyp_exit reason=host/ && $1 in ran {
 	add("in", number(substr($1, 2)), since[$1])
 	add("out", number(substr($1, 2)), $2)
 	delete ran[$1]

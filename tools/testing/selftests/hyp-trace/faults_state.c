@@ -89,8 +89,8 @@ static void probe(FILE *to)
 	trace = get(HYP "trace");
 	put("trace", "");
 	for (line = strtok_r(trace, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (strstr(line, "selftest: "))
-			fprintf(to, "%s\n", strstr(line, "selftest: "));
+		if (strstr(line, "selftest "))
+			fprintf(to, "%s\n", strstr(line, "selftest "));
 	}
 	free(trace);
 }

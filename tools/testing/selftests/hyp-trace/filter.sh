@@ -76,7 +76,7 @@ write_ids() {
 
 # passed: the ids that the trace has.
 passed() {
-	sed -n 's/.*: selftest: id=//p' trace | xargs
+	sed -n 's/.*: selftest id=//p' trace | xargs
 }
 
 test_expressions() {
@@ -303,7 +303,7 @@ test_changes() {
 }
 
 number_of() {
-	grep -c ": selftest: id=$1\$" trace
+	grep -c ": selftest id=$1\$" trace
 }
 
 plan $(($(echo "$TABLE" | grep -c .) + 1 + 2 * $(echo "$WRONG" | grep -c .) + 9 * 5 + 6 + 2 +

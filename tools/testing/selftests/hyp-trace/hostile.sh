@@ -147,7 +147,7 @@ test_refused() {
 
 # pages_of EVENT: what the trace has of them that were not refused, a page each.
 pages_of() {
-	sed -n "s/.*: $1: pfn=\(0x[0-9a-f]*\) .*ret=0$/\1/p" trace | sort -u | head -n 8
+	sed -n "s/.*: $1 pfn=\(0x[0-9a-f]*\) .*ret=0$/\1/p" trace | sort -u | head -n 8
 }
 
 # Pages that are EL2's, or in its use, since a guest runs: what it says to them as rings'.

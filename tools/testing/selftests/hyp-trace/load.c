@@ -120,7 +120,7 @@ static void take_event(struct count *count, int cpu, unsigned long id, unsigned 
 	count->next = id + 1;
 }
 
-/* "CPU:1 [LOST 2 EVENTS]", or without the number; else "[001]     1.000001: selftest: id=2" */
+/* "CPU:1 [LOST 2 EVENTS]", or without the number; else "[001]     1.000001: selftest id=2" */
 static void take_line(struct lines *lines)
 {
 	unsigned int cpu = MAX_CPUS;
@@ -130,7 +130,7 @@ static void take_line(struct lines *lines)
 	lines->line[lines->len] = '\0';
 	if (lines->line[0] == '#')
 		return;
-	event = sscanf(lines->line, "[%u] %*u.%*u: selftest: id=%lu", &cpu, &n) == 2;
+	event = sscanf(lines->line, "[%u] %*u.%*u: selftest id=%lu", &cpu, &n) == 2;
 	if (!event)
 		sscanf(lines->line, "CPU:%u [LOST %lu EVENTS]", &cpu, &n);
 	if (cpu >= MAX_CPUS || (!event && !strstr(lines->line, "EVENTS]"))) {

@@ -56,7 +56,7 @@ unbalanced() {
 	for cpu in $BUSY_CPUS; do
 		[ "$(cat "written.$cpu")" -gt 0 ] || echo "CPU $cpu: nothing written"
 	done
-	grep -q "selftest: id=" trace || echo "no writer's event is shown"
+	grep -q "selftest id=" trace || echo "no writer's event is shown"
 	for cpu in $ALL_CPUS; do
 		shown=$(grep -c "^$(printf '\[%03d\]' "$cpu") " trace)
 		reported=$(sed -n "s/^CPU:$cpu \[LOST \([0-9]*\) EVENTS\]\$/\1/p" trace |

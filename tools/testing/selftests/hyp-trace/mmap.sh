@@ -255,7 +255,7 @@ test_live() {
 strange() {
 	awk -v cpu="$LAST" -v count=5000 '
 		{ id = substr($4, 4) - cpu * 1000000000 }
-		$3 != "selftest:" || id < 1 || id > count { print "strange: " $0 }
+		$3 != "selftest" || id < 1 || id > count { print "strange: " $0 }
 		{ seen[id] }
 		END {
 			for (i = 1; i <= count; i++)

@@ -20,7 +20,7 @@ function meet(cpu) {
 		coming[cpu] = (first ? first : 1) + cpu * 1000000000
 }
 
-/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: selftest: id=[0-9]+$/ {
+/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: selftest id=[0-9]+$/ {
 	if (!($1 in cpus))
 		meet(cpus[$1] = number(substr($1, 2)))
 	cpu = cpus[$1]

@@ -126,7 +126,7 @@ inexact() {
 # their order.
 not_once() {
 	awk -v count="$2" -v cpus="$CPUS" '
-		/^\[[0-9]+\] +[0-9]+\.[0-9]+: selftest: id=[0-9]+$/ {
+		/^\[[0-9]+\] +[0-9]+\.[0-9]+: selftest id=[0-9]+$/ {
 			seen[substr($4, 4)]++
 			next
 		}

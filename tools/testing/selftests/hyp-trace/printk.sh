@@ -36,7 +36,7 @@ write_all() {
 
 # texts: what was said, line by line.
 texts() {
-	sed -n 's/.*: hyp_printk: write_event //p' trace
+	sed -n 's/.*: hyp_printk write_event //p' trace
 }
 
 # said_otherwise FILE: where that is not what the table has.
@@ -48,9 +48,9 @@ said_otherwise() {
 # Each text is of the number before it on the CPU, and none is missing.
 misplaced() {
 	awk '
-		$3 == "selftest:" { split($4, word, "="); id[$1] = word[2]; numbers++ }
-		$3 == "hyp_printk:" && $5 != id[$1] ":" { print }
-		$3 == "hyp_printk:" { texts++ }
+		$3 == "selftest" { split($4, word, "="); id[$1] = word[2]; numbers++ }
+		$3 == "hyp_printk" && $5 != id[$1] ":" { print }
+		$3 == "hyp_printk" { texts++ }
 		END { if (texts != numbers || !texts) print texts + 0, "texts of", numbers + 0 }
 	' trace
 }
@@ -81,7 +81,7 @@ none "the text of each number" said_otherwise expected
 only selftest
 record trace write_all
 is "no text with the event off" "$(awk '{ print $3 }' trace | sort | uniq -c | xargs)" \
-	"$(wc -l <table) selftest:"
+	"$(wc -l <table) selftest"
 only hyp_printk
 echo 'common_pid != 0' >"$EVENT/filter"
 none "all texts with a filter that matches all" said_otherwise expected

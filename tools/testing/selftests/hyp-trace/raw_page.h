@@ -96,7 +96,7 @@ static inline void print_event(int cpu, uint64_t time, const unsigned char *data
 		id = strtoull((const char *)data + 16, NULL, 10);
 	else
 		memcpy(&id, data + 8, sizeof(uint64_t));
-	printf("[%03d] %5llu.%06llu: selftest: id=%llu\n", cpu, us / 1000000, us % 1000000, id);
+	printf("[%03d] %5llu.%06llu: selftest id=%llu\n", cpu, us / 1000000, us % 1000000, id);
 }
 
 /* How long the event is whose header that is, with what it has after it. */

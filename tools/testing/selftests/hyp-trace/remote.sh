@@ -35,20 +35,20 @@ test_texts() {
 	reset
 	written 5
 	cat >expected <<-'END'
-		selftest: id=5
-		numbers: kind=one s8=-5 u16=5 s16=-5 u32=5 s32=-5 s64=-5
-		array: words={0x5,0x6,0x7,0x8}
-		string: text=number 5
-		bitmask: mask=ffffffff,fffffffa,00000000,00000005
+		selftest id=5
+		numbers kind=one s8=-5 u16=5 s16=-5 u32=5 s32=-5 s64=-5
+		array words={0x5,0x6,0x7,0x8}
+		string text=number 5
+		bitmask mask=ffffffff,fffffffa,00000000,00000005
 	END
 	none "fields of each kind" diff expected found
 	written 18446744073709551615
 	cat >expected <<-'END'
-		selftest: id=18446744073709551615
-		numbers: kind=0x3 s8=1 u16=65535 s16=1 u32=4294967295 s32=1 s64=1
-		array: words={0xffffffff,0x0,0x1,0x2}
-		string: text=number 18446744073709551615
-		bitmask: mask=00000000,00000000,ffffffff,ffffffff
+		selftest id=18446744073709551615
+		numbers kind=0x3 s8=1 u16=65535 s16=1 u32=4294967295 s32=1 s64=1
+		array words={0xffffffff,0x0,0x1,0x2}
+		string text=number 18446744073709551615
+		bitmask mask=00000000,00000000,ffffffff,ffffffff
 	END
 	none "fields of each kind, with the largest number" diff expected found
 }
@@ -58,7 +58,7 @@ passed() {
 	echo "$2" >"$EVENTS/$1/filter"
 	written 0 1 2 3 4 127 128 255 256 65535 65536 4294967295
 	echo 0 >"$EVENTS/$1/filter"
-	sed -n "s/^$1: .* u32=\\([0-9]*\\) .*/\\1/p" found | xargs
+	sed -n "s/^$1 .* u32=\\([0-9]*\\) .*/\\1/p" found | xargs
 }
 
 test_filters() {

@@ -50,7 +50,7 @@ static bool parse_lost(const char *at, struct line *line)
 	       !strcmp(at, " EVENTS]");
 }
 
-/* "[001]     1.000001: selftest: id=2" */
+/* "[001]     1.000001: selftest id=2" */
 static bool parse_event(const char *at, struct line *line)
 {
 	unsigned long s, us;
@@ -64,8 +64,8 @@ static bool parse_event(const char *at, struct line *line)
 		return false;
 	line->us = s * 1000000 + us;
 	line->kind = LINE_OTHER;
-	if (!take_text(&at, "selftest: "))
-		return take_text(&at, "hyp_enter: reason=") || take_text(&at, "hyp_exit: reason=");
+	if (!take_text(&at, "selftest "))
+		return take_text(&at, "hyp_enter reason=") || take_text(&at, "hyp_exit reason=");
 	line->kind = LINE_SELFTEST;
 	return take_text(&at, "id=") && take_number(&at, &line->id) && !*at;
 }

@@ -94,7 +94,7 @@ odd_bytes() {
 
 other_oldest() {
 	for cpu in $ALL_CPUS; do
-		first=$(sed -n 's/.*  *\([0-9.]*\): selftest: .*/\1/p' \
+		first=$(sed -n 's/.*  *\([0-9.]*\): selftest .*/\1/p' \
 			"$HYP/per_cpu/cpu$cpu/trace" | head -n 1)
 		[ "$(stat_of "$cpu" "oldest event ts")" = "$first" ] ||
 			echo "CPU $cpu: $first, not $(stat_of "$cpu" "oldest event ts")"

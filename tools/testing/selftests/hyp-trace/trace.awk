@@ -49,7 +49,7 @@ function turn(event, reason) {
 	next
 }
 
-!/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: hyp_(enter|exit): reason=[a-z]+$/ {
+!/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: hyp_(enter|exit) reason=[a-z]+$/ {
 	report("malformed")
 	next
 }
@@ -57,7 +57,7 @@ function turn(event, reason) {
 {
 	cpu = number(substr($1, 2))
 	time = $2 + 0
-	event = substr($3, 1, length($3) - 1)
+	event = $3
 	reason = substr($4, 8)
 
 	if (time < newest[cpu])
