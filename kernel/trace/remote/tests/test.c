@@ -490,6 +490,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_poll),
 	KUNIT_CASE(ring_test_wake),
 	KUNIT_CASE(ring_test_wake_full),
+	KUNIT_CASE(ring_test_wake_cond),
 	KUNIT_CASE(ring_test_race),
 	KUNIT_CASE_SLOW(ring_test_race_iter),
 	KUNIT_CASE_SLOW(ring_test_race_both),

@@ -176,6 +176,7 @@ void ring_test_dirty_pages(struct kunit *test);
 void ring_test_poll(struct kunit *test);
 void ring_test_wake(struct kunit *test);
 void ring_test_wake_full(struct kunit *test);
+void ring_test_wake_cond(struct kunit *test);
 
 /* test_race.c */
 void ring_test_race(struct kunit *test);

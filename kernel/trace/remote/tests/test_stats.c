@@ -2,8 +2,10 @@
 /*
  * KUnit: the counters of a ring, and readers that wait for it to fill
  */
+#include <linux/irq_work.h>
 #include <linux/kthread.h>
 #include <linux/poll.h>
+#include <linux/preempt.h>
 
 #include "test.h"
 
@@ -167,12 +169,22 @@ void ring_test_poll(struct kunit *test)
  * struct ring_test_waiter - a thread that waits for a ring
  * @t:		the ring
  * @full:	until so much of it is full
+ * @cond:	or until that returns true
  * @task:	the thread
+ * @nr_calls:	how often @cond was called
+ * @done:	for @cond
+ * @probe:	interrupt work, see ring_test_wake_now()
+ * @probed:	it has run
  */
 struct ring_test_waiter {
 	struct ring_test	*t;
 	int			full;
+	ring_buffer_cond_fn	cond;
 	struct task_struct	*task;
+	int			nr_calls;
+	bool			done;
+	struct irq_work		probe;
+	bool			probed;
 };
 
 static bool ring_test_never(void *unused)
@@ -184,8 +196,8 @@ static int ring_test_wait_thread(void *data)
 {
 	struct ring_test_waiter *waiter = data;
 
-	return ring_buffer_wait(waiter->t->buffer, RING_TEST_CPU, waiter->full, ring_test_never,
-				NULL);
+	return ring_buffer_wait(waiter->t->buffer, RING_TEST_CPU, waiter->full,
+				waiter->cond ?: ring_test_never, waiter);
 }
 
 static void ring_test_wait(struct kunit *test, struct ring_test_waiter *waiter)
@@ -233,6 +245,79 @@ void ring_test_wake_full(struct kunit *test)
 	ring_test_write_pages(test, t, 4);
 	KUNIT_EXPECT_FALSE(test, ring_test_woken(&waiter, HZ / 20));
 	ring_test_write_pages(test, t, 1);
+	KUNIT_EXPECT_TRUE(test, ring_test_woken(&waiter, 10 * HZ));
+	put_task_struct(waiter.task);
+}
+
+static void ring_test_probe_run(struct irq_work *work)
+{
+	WRITE_ONCE(container_of(work, struct ring_test_waiter, probe)->probed, true);
+}
+
+/*
+ * Wake the waiters, and return when that is done. This must not sleep, as the caller is about to.
+ * What was queued after it on the same CPU shows that it is done.
+ */
+static void ring_test_wake_now(struct ring_test_waiter *waiter)
+{
+	migrate_disable();
+	ring_buffer_wake_waiters(waiter->t->buffer, RING_TEST_CPU);
+	irq_work_queue(&waiter->probe);
+	while (!READ_ONCE(waiter->probed))
+		cpu_relax();
+	migrate_enable();
+}
+
+/*
+ * The two calls before the first sleep return false. So does the one after it, but by the
+ * time that it returns, something has happened and the waiters were woken.
+ */
+static bool ring_test_happens_meanwhile(void *data)
+{
+	struct ring_test_waiter *waiter = data;
+	int nr = waiter->nr_calls + 1;
+	bool was_done = READ_ONCE(waiter->done);
+
+	if (nr == 3) {
+		WRITE_ONCE(waiter->done, true);
+		ring_test_wake_now(waiter);
+	}
+	WRITE_ONCE(waiter->nr_calls, nr);
+	return was_done;
+}
+
+/* Until the thread is about to sleep, or the time is over */
+static bool ring_test_waits(struct ring_test_waiter *waiter)
+{
+	unsigned long deadline = jiffies + 10 * HZ;
+
+	while (READ_ONCE(waiter->nr_calls) < 2 && time_before(jiffies, deadline))
+		schedule_timeout_uninterruptible(1);
+
+	return READ_ONCE(waiter->nr_calls) == 2;
+}
+
+/*
+ * No wake-up is lost between a condition and the sleep that follows, also if one before it has
+ * just ended a sleep.
+ */
+void ring_test_wake_cond(struct kunit *test)
+{
+	struct ring_test *t = ring_test_make(test, 11);
+	struct ring_test_waiter waiter = {
+		.t = t, .full = 50, .cond = ring_test_happens_meanwhile,
+	};
+
+	init_irq_work(&waiter.probe, ring_test_probe_run);
+	ring_test_wait(test, &waiter);
+	KUNIT_EXPECT_TRUE(test, ring_test_waits(&waiter));
+	ring_buffer_wake_waiters(t->buffer, RING_TEST_CPU);
+	KUNIT_EXPECT_TRUE(test, ring_test_woken(&waiter, 2 * HZ));
+	KUNIT_EXPECT_EQ(test, 4, waiter.nr_calls);
+
+	/* It must not outlive the ring, whatever was found. */
+	WRITE_ONCE(waiter.done, true);
+	ring_buffer_wake_waiters(t->buffer, RING_TEST_CPU);
 	KUNIT_EXPECT_TRUE(test, ring_test_woken(&waiter, 10 * HZ));
 	put_task_struct(waiter.task);
 }
