@@ -65,7 +65,8 @@ struct trace_remote_event {
  *
  * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
  * @reset, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
- * @start and @stop are serialised; those of @set_events and of @set_filter each are.
+ * @start and @stop are serialised, and made with cpu_hotplug_lock held: a CPU that comes up
+ * may need a ring. Those of @set_events and of @set_filter each are serialised.
  */
 struct trace_remote_ops {
 	int (*get)(void *priv);

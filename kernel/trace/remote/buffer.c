@@ -39,11 +39,13 @@ static struct trace_remote *remote_of_writer(struct ring_buffer_writer *writer)
 
 static int remote_swap_reader(struct ring_buffer_writer *writer, int cpu)
 {
+	lockdep_assert_irqs_disabled();
 	return trace_remote_call(remote_of_writer(writer), swap_reader, cpu);
 }
 
 static int remote_reset(struct ring_buffer_writer *writer, int cpu)
 {
+	lockdep_assert_irqs_disabled();
 	return trace_remote_call(remote_of_writer(writer), reset, cpu);
 }
 
@@ -91,6 +93,8 @@ static int remote_load_ring(struct trace_remote_buffer *buffer, int cpu)
 	struct ring_buffer_writer_cpu *ring = &buffer->writer.cpus[cpu];
 	int ret;
 
+	lockdep_assert_cpus_held();
+
 	*ring = (struct ring_buffer_writer_cpu){
 		.nr_pages = remote_nr_pages(buffer->remote, cpu),
 	};
@@ -102,6 +106,8 @@ static int remote_load_ring(struct trace_remote_buffer *buffer, int cpu)
 
 static void remote_unload_ring(struct trace_remote_buffer *buffer, int cpu)
 {
+	lockdep_assert_cpus_held();
+
 	cpumask_clear_cpu(cpu, &buffer->cpus);
 	trace_remote_call(buffer->remote, unload_ring, cpu, &buffer->writer.cpus[cpu]);
 }
@@ -184,7 +190,7 @@ struct trace_remote_buffer *trace_remote_buffer_load(struct trace_remote *remote
  * trace_remote_buffer_unload - unload all rings, and free them
  * @buffer:	the buffer, without readers; the remote does not write to it
  *
- * Context: process context, may sleep; serialised by the caller.
+ * Context: process context, may sleep; serialised by the caller, with cpu_hotplug_lock.
  */
 void trace_remote_buffer_unload(struct trace_remote_buffer *buffer)
 {

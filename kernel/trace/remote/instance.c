@@ -26,7 +26,8 @@
  * the remote's own	inside of that, by get(), and outside of the next
  * cpu_hotplug_lock	@buffer and @enabled change with it held for reading. The callbacks
  *			for a CPU that comes or goes have it for writing, can't take the
- *			locks above, and rely on it alone
+ *			locks above, and rely on it alone. One of them loads a ring, so the
+ *			remote is started and stopped, and loads and unloads rings, with it
  * trace_remote_read_lock()	events are being consumed, or cleared
  *
  * A dump takes none of them: see dump.c.
@@ -34,9 +35,11 @@
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/export.h>
+#include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 
 #include "remote.h"
 
@@ -214,7 +217,8 @@ static void remote_unload_unused(struct trace_remote *remote)
 		return;
 
 	trace_remote_stats_keep(remote, buffer->trace);
-	trace_remote_buffer_unload(buffer);
+	scoped_guard(cpus_read_lock)
+		trace_remote_buffer_unload(buffer);
 	trace_remote_put_writer(remote);
 }
 
@@ -234,11 +238,19 @@ struct remote_cpu_call {
 	int			ret;
 };
 
+static int remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable)
+{
+	lockdep_assert_irqs_disabled();
+	WARN_ON_ONCE(cpu_online(cpu) && cpu != smp_processor_id());
+
+	return trace_remote_call(remote, enable_cpu, cpu, enable);
+}
+
 static void remote_call_enable(void *data)
 {
 	struct remote_cpu_call *call = data;
 
-	call->ret = trace_remote_call(call->remote, enable_cpu, call->cpu, call->enable);
+	call->ret = remote_enable_cpu(call->remote, call->cpu, call->enable);
 }
 
 static void remote_call_reset(void *data)
@@ -248,7 +260,7 @@ static void remote_call_reset(void *data)
 	call->ret = ring_buffer_reader_reset(call->remote->buffer->trace, call->cpu);
 }
 
-/* Make a call for a CPU: on it, or for it while it is offline. */
+/* Make a call for a CPU, with interrupts off: on it, or for it while it is offline. */
 static int remote_call_cpu(struct remote_cpu_call *call, int cpu)
 {
 	lockdep_assert_cpus_held();
@@ -257,10 +269,12 @@ static int remote_call_cpu(struct remote_cpu_call *call, int cpu)
 		return 0;
 
 	call->cpu = cpu;
-	if (cpu_online(cpu))
+	if (cpu_online(cpu)) {
 		smp_call_function_single(cpu, call->fn, call, 1);
-	else
-		call->fn(call);
+	} else {
+		scoped_guard(irqsave)
+			call->fn(call);
+	}
 	return call->ret;
 }
 
@@ -291,6 +305,22 @@ static int remote_enable_cpus(struct trace_remote *remote, bool enable)
 	return remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
 }
 
+static int remote_call_start(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	return trace_remote_call(remote, start);
+}
+
+static void remote_call_stop(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	trace_remote_call(remote, stop);
+}
+
 /*
  * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
  * finds tracing off, and then no event, has read all of them. If tracing ends for good, the
@@ -306,7 +336,7 @@ static void remote_stop(struct trace_remote *remote, bool for_good)
 	/* The CPUs stop first, so that the calls that follow are not traced. */
 	WARN_ON_ONCE(remote_enable_cpus(remote, false));
 	trace_remote_events_stop(remote);
-	trace_remote_call(remote, stop);
+	remote_call_stop(remote);
 
 	if (for_good)
 		WRITE_ONCE(remote->ended, true);
@@ -333,7 +363,7 @@ static int remote_start(struct trace_remote *remote)
 	if (ret)
 		return ret;
 
-	ret = trace_remote_call(remote, start);
+	ret = remote_call_start(remote);
 	if (ret)
 		goto err_unload;
 
@@ -350,7 +380,7 @@ static int remote_start(struct trace_remote *remote)
 	return ret;
 
 err_stop:
-	trace_remote_call(remote, stop);
+	remote_call_stop(remote);
 err_unload:
 	remote_unload_unused(remote);
 	return ret;
@@ -455,7 +485,8 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
 	if (!remote->buffer || !ring_buffer_reader_has_cpu(remote->buffer->trace, cpu))
 		return;
 
-	WARN_ON_ONCE(trace_remote_call(remote, enable_cpu, cpu, enable && remote->enabled));
+	guard(irqsave)();
+	WARN_ON_ONCE(remote_enable_cpu(remote, cpu, enable && remote->enabled));
 }
 
 /**

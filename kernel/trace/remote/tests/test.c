@@ -482,6 +482,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(filter_test_as_kernel),
 	KUNIT_CASE(remote_test_layout),
 	KUNIT_CASE(remote_test_end),
+	KUNIT_CASE(remote_test_hotplug),
 	KUNIT_CASE(remote_test_not_ready),
 	KUNIT_CASE(remote_test_group_busy),
 	KUNIT_CASE(ring_test_stats),

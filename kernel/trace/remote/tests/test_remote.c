@@ -2,8 +2,13 @@
 /*
  * KUnit: a remote of the tests' own, with the events of the test remote. It writes nothing.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -23,6 +28,12 @@
  * @on_at_stop:	tracing was on for readers when the remote was stopped
  * @not_ready:	what get() returns
  * @nr_gets:	how often it was got, and not put
+ * @mover:	turns @moving off and on; NULL for none
+ * @moving:	a CPU to be turned off and on while the remote starts or stops; 0 for none
+ * @moved:	that happened meanwhile
+ * @nr_enabled:	calls of enable_cpu() for @moving
+ * @interrupted: enable_cpu() was called with interrupts on
+ * @elsewhere:	or on another CPU
  */
 static struct kunit_remote {
 	struct trace_remote	*remote;
@@ -32,6 +43,12 @@ static struct kunit_remote {
 	bool			on_at_stop;
 	int			not_ready;
 	int			nr_gets;
+	struct task_struct	*mover;
+	int			moving;
+	bool			moved;
+	int			nr_enabled;
+	bool			interrupted;
+	bool			elsewhere;
 } kunit_remote;
 
 static int kunit_remote_get(void *priv)
@@ -57,17 +74,47 @@ static void kunit_remote_unload_ring(void *priv, int cpu, struct ring_buffer_wri
 
 static int kunit_remote_enable_cpu(void *priv, int cpu, bool enable)
 {
+	kunit_remote.nr_enabled += cpu == kunit_remote.moving;
+	kunit_remote.interrupted |= !irqs_disabled();
+	kunit_remote.elsewhere |= cpu_online(cpu) && cpu != raw_smp_processor_id();
 	return 0;
+}
+
+static int kunit_remote_mover(void *unused)
+{
+	return remove_cpu(kunit_remote.moving) ?: add_cpu(kunit_remote.moving);
+}
+
+/* Until the CPU is off, or the time is over that it takes */
+static void kunit_remote_move(void)
+{
+	unsigned long deadline = jiffies + HZ / 2;
+
+	if (!kunit_remote.moving)
+		return;
+
+	kunit_remote.mover = kthread_run(kunit_remote_mover, NULL, "kunit_remote");
+	if (IS_ERR(kunit_remote.mover)) {
+		kunit_remote.mover = NULL;
+		return;
+	}
+
+	get_task_struct(kunit_remote.mover);
+	while (cpu_online(kunit_remote.moving) && time_before(jiffies, deadline))
+		schedule_timeout_uninterruptible(1);
+	kunit_remote.moved |= !cpu_online(kunit_remote.moving);
 }
 
 static int kunit_remote_start(void *priv)
 {
+	kunit_remote_move();
 	return 0;
 }
 
 static void kunit_remote_stop(void *priv)
 {
 	kunit_remote.on_at_stop = trace_remote_is_on(kunit_remote.remote);
+	kunit_remote_move();
 }
 
 static int kunit_remote_set_events(void *priv, const unsigned long *on)
@@ -145,6 +192,62 @@ void remote_test_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, trace_remote_has_ended(remote));
 	KUNIT_EXPECT_EQ(test, -ENODEV, trace_remote_set_on(remote, true));
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* The thread that moves the CPU has ended, and was not hindered for good. */
+static void kunit_remote_expect_moved(struct kunit *test)
+{
+	unsigned long deadline = jiffies + 10 * HZ;
+
+	KUNIT_ASSERT_NOT_NULL(test, kunit_remote.mover);
+	while (!READ_ONCE(kunit_remote.mover->exit_state) && time_before(jiffies, deadline))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_ASSERT_TRUE(test, READ_ONCE(kunit_remote.mover->exit_state));
+	KUNIT_EXPECT_TRUE(test, cpu_online(kunit_remote.moving));
+	put_task_struct(kunit_remote.mover);
+	kunit_remote.mover = NULL;
+}
+
+static void kunit_remote_expect_enabled(struct kunit *test, int nr)
+{
+	KUNIT_EXPECT_EQ(test, nr, kunit_remote.nr_enabled);
+	KUNIT_EXPECT_FALSE(test, kunit_remote.interrupted);
+	KUNIT_EXPECT_FALSE(test, kunit_remote.elsewhere);
+	kunit_remote.nr_enabled = 0;
+}
+
+/*
+ * A CPU is enabled and disabled with interrupts off, also while it is offline, comes or goes.
+ * None comes or goes, and so none gets a ring, while the remote starts or stops.
+ */
+void remote_test_hotplug(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+	int cpu = cpumask_last(cpu_online_mask);
+
+	if (!cpu || !IS_ENABLED(CONFIG_HOTPLUG_CPU))
+		kunit_skip(test, "no CPU can be turned off");
+
+	kunit_remote_make_rings(test);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace_remote_get_reader(remote));
+	kunit_remote.moving = cpu;
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.moved);
+	kunit_remote_expect_moved(test);
+	kunit_remote_expect_enabled(test, 3);
+
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.moved);
+	kunit_remote_expect_moved(test);
+	kunit_remote_expect_enabled(test, 3);
+
+	kunit_remote.moving = 0;
+	KUNIT_ASSERT_EQ(test, 0, remove_cpu(cpu));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_EQ(test, 0, add_cpu(cpu));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.interrupted);
+	trace_remote_put_reader(remote);
 }
 
 /* A remote that is not ready: the error is the remote's, and nothing is loaded or changed. */
