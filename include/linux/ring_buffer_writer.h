@@ -191,6 +191,12 @@ int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
 void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
 void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
 				  struct ring_buffer_reader_stats *stats);
+
+/* How often a reader waits for a writer that is between two pages, 100 us each time */
+#define RING_BUFFER_READER_ROUNDS	1000
+
+void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigned int *rounds,
+				   struct ring_buffer_reader_stats *stats);
 int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
 				 bool full);
 int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf);

@@ -552,15 +552,31 @@ static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
 void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
 				  struct ring_buffer_reader_stats *stats)
 {
-	int i;
+	unsigned int rounds = RING_BUFFER_READER_ROUNDS;
 
+	ring_buffer_reader_wait_stats(buffer, cpu, &rounds, stats);
+}
+
+/**
+ * ring_buffer_reader_wait_stats - the counters of a CPU, with a limit for several CPUs
+ * @buffer:	a buffer from ring_buffer_reader()
+ * @cpu:	the CPU; without a ring its counters are 0
+ * @rounds:	how often to wait for the writer at most; so much less from call to call
+ * @stats:	where to
+ *
+ * As ring_buffer_reader_get_stats().
+ *
+ * Context: process context, may sleep.
+ */
+void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigned int *rounds,
+				   struct ring_buffer_reader_stats *stats)
+{
 	*stats = (struct ring_buffer_reader_stats) { };
 	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return;
 
-	for (i = 0; i < RB_READER_ROUNDS; i++) {
-		if (rb_reader_try_stats(buffer->buffers[cpu], stats))
-			return;
+	while (!rb_reader_try_stats(buffer->buffers[cpu], stats) && *rounds) {
+		(*rounds)--;
 		fsleep(RB_READER_ROUND_US);
 	}
 }

@@ -35,7 +35,7 @@
 #define RB_READER_TRIES		16
 
 /* If the writer's CPU is a virtual one, it may not run just then. The reader waits. */
-#define RB_READER_ROUNDS	1000
+#define RB_READER_ROUNDS	RING_BUFFER_READER_ROUNDS
 #define RB_READER_ROUND_US	100
 
 /* The commit word of a page: RB_MISSED_EVENTS, RB_MISSED_STORED, and bytes in whole words */

@@ -179,6 +179,7 @@ static void remote_seq_stop(struct seq_file *m, void *v)
 static void remote_show_header(struct seq_file *m, struct trace_remote_show *show)
 {
 	unsigned long entries = 0, written = 0;
+	unsigned int rounds = RING_BUFFER_READER_ROUNDS;
 	struct ring_buffer_reader_stats stats;
 	int cpu;
 
@@ -186,7 +187,7 @@ static void remote_show_header(struct seq_file *m, struct trace_remote_show *sho
 		if (!show->cpus[cpu])
 			continue;
 
-		ring_buffer_reader_get_stats(show->buffer, cpu, &stats);
+		ring_buffer_reader_wait_stats(show->buffer, cpu, &rounds, &stats);
 		entries += stats.entries;
 		written += stats.entries + stats.overrun;
 	}

@@ -39,18 +39,20 @@ static void remote_show_ts(struct seq_file *m, const char *name, u64 ns)
  * @remote:	the remote
  * @buffer:	the buffer
  *
- * A program may end its readers before it reads the counters.
+ * A program may end its readers before it reads the counters. If writers have stopped between two
+ * pages, all CPUs together wait as long for them as one would.
  *
  * Context: process context, may sleep.
  */
 void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer)
 {
+	unsigned int rounds = RING_BUFFER_READER_ROUNDS;
 	int cpu;
 
 	guard(mutex)(&remote->stats_lock);
 	for_each_possible_cpu(cpu)
-		ring_buffer_reader_get_stats(buffer, cpu,
-					     &trace_remote_cpu(remote, cpu)->last_stats);
+		ring_buffer_reader_wait_stats(buffer, cpu, &rounds,
+					      &trace_remote_cpu(remote, cpu)->last_stats);
 }
 
 /**

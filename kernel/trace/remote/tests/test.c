@@ -483,6 +483,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(remote_test_layout),
 	KUNIT_CASE(remote_test_end),
 	KUNIT_CASE(remote_test_hotplug),
+	KUNIT_CASE_SLOW(remote_test_keep_stopped),
 	KUNIT_CASE(remote_test_not_ready),
 	KUNIT_CASE(remote_test_group_busy),
 	KUNIT_CASE(ring_test_stats),

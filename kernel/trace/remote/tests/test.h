@@ -199,6 +199,7 @@ struct trace_remote *kunit_remote_register(struct kunit *test);
 void remote_test_layout(struct kunit *test);
 void remote_test_end(struct kunit *test);
 void remote_test_hotplug(struct kunit *test);
+void remote_test_keep_stopped(struct kunit *test);
 void remote_test_not_ready(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
 

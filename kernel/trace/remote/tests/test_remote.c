@@ -250,6 +250,48 @@ void remote_test_hotplug(struct kunit *test)
 	trace_remote_put_reader(remote);
 }
 
+static u64 kunit_remote_stats_ns(struct trace_remote *remote)
+{
+	u64 begin = ktime_get_ns();
+	struct ring_buffer_reader_stats stats;
+
+	ring_buffer_reader_get_stats(remote->buffer->trace, 0, &stats);
+	return ktime_get_ns() - begin;
+}
+
+static u64 kunit_remote_off_ns(struct kunit *test, struct trace_remote *remote)
+{
+	u64 begin = ktime_get_ns();
+
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
+	return ktime_get_ns() - begin;
+}
+
+/*
+ * The counters are kept when the rings go. If no writer gets to its next page, that takes not
+ * longer for all CPUs than for one. The shortest of some tries shows it, on a machine that has
+ * other work, too.
+ */
+void remote_test_keep_stopped(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+	u64 one = U64_MAX, all = U64_MAX;
+	int cpu, i;
+
+	kunit_remote_make_rings(test);
+	for_each_possible_cpu(cpu)
+		kunit_remote.rings[cpu]->desc.meta->next++;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+		one = min(one, kunit_remote_stats_ns(remote));
+		all = min(all, kunit_remote_off_ns(test, remote));
+	}
+
+	KUNIT_EXPECT_LT(test, all, one + one / 2);
+}
+
 /* A remote that is not ready: the error is the remote's, and nothing is loaded or changed. */
 void remote_test_not_ready(struct kunit *test)
 {
