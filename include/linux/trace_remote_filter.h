@@ -26,6 +26,14 @@
 /* Predicates in a program, at the most */
 #define TRACE_REMOTE_MAX_PREDS	32
 
+/*
+ * Predicates that a remote that does not trust the kernel has room for. It never writes to the
+ * last two, which are zeroes. A CPU that mispredicts the end of a program goes on with the
+ * predicate at a target, up to TRACE_REMOTE_MAX_PREDS + 1. There it must not find a word that
+ * nobody has checked. The zeroes read the record's first word, and lead to predicate 0.
+ */
+#define TRACE_REMOTE_PREDS_ROOM	(TRACE_REMOTE_MAX_PREDS + 2)
+
 /* How a field may compare with the operand; an operation is all those that make it true. */
 #define TRACE_REMOTE_LT		1
 #define TRACE_REMOTE_EQ		2
@@ -195,6 +203,8 @@ static __always_inline bool trace_remote_pred_compare(u64 code, u64 field, u64 v
  * @nr:		how many, 1 at the least
  * @record:	the event's record, aligned to 4 bytes
  *
+ * The next predicate is selected, not branched to: a CPU can't mispredict which one it is.
+ *
  * Return: whether the event matches.
  */
 static __always_inline bool
@@ -208,10 +218,8 @@ trace_remote_filter_match(const struct trace_remote_pred *preds, unsigned int nr
 		u64 field = trace_remote_pred_load(code, record);
 		bool outcome = trace_remote_pred_compare(code, field, preds[i].val);
 
-		if (outcome == trace_remote_pred_when(code))
-			i = trace_remote_pred_target(code);
-		else
-			i++;
+		i = outcome == trace_remote_pred_when(code) ? trace_remote_pred_target(code) :
+							      i + 1;
 	} while (i < nr);
 
 	return i == nr;

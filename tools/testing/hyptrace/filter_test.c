@@ -354,6 +354,43 @@ static void test_hostile(void)
 	}
 }
 
+/* What a CPU finds at a target if it does not check first whether the program has ended */
+static void check_speculated(const void *prog)
+{
+	unsigned int i;
+
+	for (i = 0; i <= TRACE_REMOTE_MAX_PREDS + 1; i++) {
+		struct trace_remote_pred pred;
+		unsigned int size;
+
+		tap_at("predicate %u", i);
+		memcpy(&pred, prog + i * sizeof(pred), sizeof(pred));
+		size = trace_remote_pred_size(pred.code) ?: sizeof(u64);
+		CHECK(trace_remote_pred_offset(pred.code) + size <= RECORD_SIZE);
+		CHECK(trace_remote_pred_target(pred.code) <= TRACE_REMOTE_MAX_PREDS + 1);
+		if (i >= TRACE_REMOTE_MAX_PREDS)
+			CHECK(!pred.code && !pred.val);
+	}
+}
+
+/* It gets no further, and loads the record alone. */
+static void test_speculation(void)
+{
+	struct {
+		struct el2_filter	filter;
+		u8			behind[2 * sizeof(struct trace_remote_pred)];
+	} room = { };
+	unsigned int i, index = 0;
+
+	memset(room.behind, 0xa5, sizeof(room.behind));
+	for (i = 0; i < 3000; i++) {
+		random_word(&room.filter, &index);
+		check_speculated((u8 *)&room + offsetof(struct el2_filter, progs));
+		check_speculated((u8 *)&room + offsetof(struct el2_filter, progs) +
+				 sizeof(struct el2_filter_prog));
+	}
+}
+
 /* el2_filter_add() of a program that is not to be changed: it is refused, and the same. */
 static void check_refused(struct el2_filter *filter)
 {
@@ -515,6 +552,7 @@ int main(int argc, char **argv)
 		{ "programs that are refused", test_refused_programs },
 		{ "a host that hands over anything", test_hostile },
 		{ "... while events are filtered", test_race },
+		{ "a CPU that speculates past a program's end", test_speculation },
 		{ "a program that may be read is not written to", test_retired },
 		{ "a CPU is waited for once", test_quiesced },
 		{ "nothing passes that no program wants, while it is changed", test_unwanted },

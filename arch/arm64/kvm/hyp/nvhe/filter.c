@@ -11,6 +11,8 @@
  *   past its two ends. So it ends after TRACE_REMOTE_MAX_PREDS predicates, and reads
  *   nothing but the record.
  * - A program does not change while a CPU may read it, whatever the host does.
+ * - A CPU that speculates past a program's end finds predicates that EL2 has checked before, or
+ *   two of zeroes: see TRACE_REMOTE_PREDS_ROOM. So it loads nothing but the record, either.
  *
  * States of a filter's two programs
  * ---------------------------------

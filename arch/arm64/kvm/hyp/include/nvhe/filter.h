@@ -9,11 +9,11 @@
 
 /**
  * struct el2_filter_prog - a program
- * @preds:	its predicates
- * @nr:		how many
+ * @preds:	its predicates, and two of zeroes, which are never written
+ * @nr:		how many, without these two
  */
 struct el2_filter_prog {
-	struct trace_remote_pred	preds[TRACE_REMOTE_MAX_PREDS];
+	struct trace_remote_pred	preds[TRACE_REMOTE_PREDS_ROOM];
 	unsigned int			nr;
 };
 
