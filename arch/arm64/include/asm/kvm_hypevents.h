@@ -133,9 +133,12 @@ HYP_EVENT_MEMORY(host_share_ffa)	/* with the secure world */
 HYP_EVENT_MEMORY(host_unshare_ffa)
 #undef HYP_EVENT_MEMORY
 
-/* An FF-A call of the host, and its result. EL2 does not keep a4. */
+/*
+ * An FF-A call of the host, and its result. EL2 does not keep a4. a0 has the call's status, or
+ * the version. It is last, because programs know the fields before it.
+ */
 HYP_EVENT(host_ffa_call,
-	HE_PROTO(u64 func_id, u64 res_a1, u64 res_a2, u64 res_a3, u64 res_a4, bool handled,
+	HE_PROTO(u64 func_id, u64 res_a0, u64 res_a1, u64 res_a2, u64 res_a3, bool handled,
 		 int err),
 	HE_STRUCT(
 		he_named(u64, func_id, HYP_SMC_NAMES)
@@ -145,20 +148,23 @@ HYP_EVENT(host_ffa_call,
 		he_field(u64, res_a4)
 		he_field(s32, handled)
 		he_field(s32, err)
+		he_field(u64, res_a0)
 	),
 	HE_ASSIGN(
 		__entry->func_id = func_id;
 		__entry->res_a1 = res_a1;
 		__entry->res_a2 = res_a2;
 		__entry->res_a3 = res_a3;
-		__entry->res_a4 = res_a4;
+		__entry->res_a4 = 0;
 		__entry->handled = handled;
 		__entry->err = err;
+		__entry->res_a0 = res_a0;
 	),
-	HE_PRINTK("func_id=0x%llx name=%s res=0x%llx,0x%llx,0x%llx,0x%llx handled=%d err=%d",
+	HE_PRINTK(
+	"func_id=0x%llx name=%s res=0x%llx,0x%llx,0x%llx,0x%llx handled=%d err=%d res_a0=0x%llx",
 		  __entry->func_id, __print_named(func_id, HYP_SMC_NAMES), __entry->res_a1,
 		  __entry->res_a2, __entry->res_a3, __entry->res_a4, __entry->handled,
-		  __entry->err)
+		  __entry->err, __entry->res_a0)
 )
 
 /* A PSCI call to the firmware, for the host */

@@ -7,8 +7,9 @@
 . "$(dirname "$0")/tracing.sh"
 
 MODULE=$DIR/modules/hyp_call.ko
-INVALID=res=0x0,0xfffffffffffffffe,0x0,0x0
-NOTHING=res=0x0,0x0,0x0,0x0
+# Of FF-A: FFA_ERROR with INVALID_PARAMETERS; NOT_SUPPORTED in place of a version
+INVALID="res=0x0,0xfffffffffffffffe,0x0,0x0 handled=1 err=-2 res_a0=0x84000060"
+NO_VERSION="res=0x0,0x0,0x0,0x0 handled=1 err=0 res_a0=0xffffffffffffffff"
 UNFIT="host_hcall id=4294967295 name=0xffffffff invalid=1 ret=-1"
 CALL=/sys/kernel/debug/hyp_call
 
@@ -63,10 +64,10 @@ test_smcs() {
 	smc "an SMC for the firmware" "smc 0x80000000" \
 		"host_smc id=0x80000000 name=0x80000000 forwarded=1"
 	smc "FF-A: before a version is negotiated" "smc 0x84000069" \
-		"host_ffa_call func_id=0x84000069 name=FFA_ID_GET $INVALID handled=1 err=-2
+		"host_ffa_call func_id=0x84000069 name=FFA_ID_GET $INVALID
 host_smc id=0x84000069 name=FFA_ID_GET forwarded=0"
 	smc "FF-A: a version, where there is no secure world" "smc 0x84000063 0x10000" \
-		"host_ffa_call func_id=0x84000063 name=FFA_VERSION $NOTHING handled=1 err=0
+		"host_ffa_call func_id=0x84000063 name=FFA_VERSION $NO_VERSION
 host_smc id=0x84000063 name=FFA_VERSION forwarded=0"
 }
 
