@@ -175,6 +175,7 @@ extern struct kvm_cpu_context el2_host_ctxt;
 #define host_data_ptr(name)		(&el2_host_ctxt)
 #define ctxt_sys_reg(ctxt, name)	((ctxt)->regs[30])
 #define read_sysreg_el1(name)		(el2_host_ctxt.regs[29])
+#define write_sysreg_el1(value, name)	(el2_host_ctxt.regs[29] = (value))
 
 /* The counter: what the test says. */
 extern u64 el2_count;

@@ -549,3 +549,18 @@ void hyp_trace_unpark(void)
 					    HYP_TRACE_PRESENT) == HYP_TRACE_HELD))	/* (P) */
 		hyp_trace_unpark_held(trace);
 }
+
+/**
+ * hyp_trace_cpu_entry - the firmware has turned this CPU on, or resumed it
+ *
+ * CONTEXTIDR_EL1 is unknown out of reset, and the CPU has no task yet. Events would have what
+ * is left there as their pid.
+ *
+ * Context: as hyp_trace_unpark(), before the CPU's first event.
+ */
+void hyp_trace_cpu_entry(void)
+{
+	if (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
+		write_sysreg_el1(0, SYS_CONTEXTIDR);
+	hyp_trace_unpark();
+}

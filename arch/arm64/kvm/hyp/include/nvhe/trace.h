@@ -26,6 +26,7 @@ struct kvm_cpu_context;
 
 void hyp_trace_park(void);
 void hyp_trace_unpark(void);
+void hyp_trace_cpu_entry(void);
 
 int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
 int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn);
@@ -197,6 +198,7 @@ do {									\
 
 static inline void hyp_trace_park(void) { }
 static inline void hyp_trace_unpark(void) { }
+static inline void hyp_trace_cpu_entry(void) { }
 
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	static inline bool trace_##name##_enabled(void) { return false; }	\
