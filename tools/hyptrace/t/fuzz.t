@@ -124,6 +124,7 @@ for fuzzer in $FUZZERS; do
 	told "$fuzzer"
 done
 ok "a protected guest's registers are in no event" private
+ok "a hypercall's result is shown only if there is one" "$objects/fuzz/result_test"
 ok "CPUs that park race with others that change their rings" races
 sed -n '/^# /p' "$tmp/race"
 plan

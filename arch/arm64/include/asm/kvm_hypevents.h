@@ -60,7 +60,8 @@ HYP_EVENT_ENTRY_EXIT(hyp_exit, HYP_EXIT_NAMES)
 
 /*
  * A hypercall of the host, after it was done or refused. An id that does not fit is
- * U32_MAX, which is no hypercall either.
+ * U32_MAX, which is no hypercall either. In place of a result that EL2 does not know, the text
+ * has unlisted=1.
  */
 HYP_EVENT(host_hcall,
 	HE_PROTO(u64 id, bool invalid, s64 ret),
@@ -72,10 +73,12 @@ HYP_EVENT(host_hcall,
 	HE_ASSIGN(
 		__entry->id = id > U32_MAX ? U32_MAX : id;
 		__entry->invalid = invalid;
-		__entry->ret = invalid || hyp_hcall_returns(id) ? ret : 0;
+		__entry->ret = invalid ? ret : hyp_hcall_result(id, ret);
 	),
-	HE_PRINTK("id=%u name=%s invalid=%u ret=%lld", __entry->id,
-		  __print_named(id, HYP_HCALL_NAMES), __entry->invalid, __entry->ret)
+	HE_PRINTK("id=%u name=%s invalid=%u %s=%lld", __entry->id,
+		  __print_named(id, HYP_HCALL_NAMES), __entry->invalid,
+		  __entry->ret == HYP_HCALL_UNLISTED ? "unlisted" : "ret",
+		  __entry->ret == HYP_HCALL_UNLISTED ? 1 : __entry->ret)
 )
 
 /* An SMC of the host, before it is forwarded, if it is */

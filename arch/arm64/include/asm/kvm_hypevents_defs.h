@@ -45,6 +45,9 @@
 /* hyp_enter, hyp_exit: not from or to a guest */
 #define HYP_NO_VCPU		(-1)
 
+/* host_hcall: EL2 does not know what the hypercall returns; no hypercall returns this */
+#define HYP_HCALL_UNLISTED	0x7fffffffffffffff
+
 /**
  * struct hyp_event_header - the begin of each record, struct trace_entry
  * @type:	the event's id, from the host

@@ -129,15 +129,14 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 	return ret;
 }
 
-/**
- * hyp_hcall_returns - does a hypercall return something that the trace shows?
- * @id:		its number
- *
- * Each hypercall is in one of the two lists. The result of any other one is not shown.
- *
- * Return: whether it does; false for an unknown hypercall.
- */
-bool hyp_hcall_returns(u64 id)
+enum hyp_hcall_kind {
+	HYP_HCALL_RETURNS,	/* something that the trace shows */
+	HYP_HCALL_NOTHING,
+	HYP_HCALL_UNKNOWN,
+};
+
+/* Each hypercall is in one of the lists. There is no default: the compiler finds one that is not. */
+static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_func id)
 {
 	switch (id) {
 	/* A number. */
@@ -166,9 +165,8 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
-		return true;
+		return HYP_HCALL_RETURNS;
 	/* Nothing: the register still has the host's argument. */
-	case __KVM_HOST_SMCCC_FUNC___kvm_hyp_init:
 	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:
 	case __KVM_HOST_SMCCC_FUNC___vgic_v3_init_lrs:
 	case __KVM_HOST_SMCCC_FUNC___kvm_adjust_pc:
@@ -184,7 +182,25 @@ bool hyp_hcall_returns(u64 id)
 	case __KVM_HOST_SMCCC_FUNC___pkvm_vcpu_init_traps:
 	/* An address of EL2, which the host gets, but not the trace. */
 	case __KVM_HOST_SMCCC_FUNC___pkvm_create_private_mapping:
-	default:
-		return false;
+		return HYP_HCALL_NOTHING;
 	}
+
+	return HYP_HCALL_UNKNOWN;
+}
+
+/**
+ * hyp_hcall_result - what the trace shows as the result of a hypercall
+ * @id:		its number
+ * @ret:	the register that has its result, if it has one
+ *
+ * Return: @ret; 0 for a hypercall without a result, and for one whose result is not the
+ * trace's; HYP_HCALL_UNLISTED for any other one.
+ */
+s64 hyp_hcall_result(u64 id, s64 ret)
+{
+	if (hyp_hcall_kind(id) == HYP_HCALL_RETURNS)
+		return ret;
+	if (id == __KVM_HOST_SMCCC_FUNC___kvm_hyp_init || hyp_hcall_kind(id) == HYP_HCALL_NOTHING)
+		return 0;
+	return HYP_HCALL_UNLISTED;
 }

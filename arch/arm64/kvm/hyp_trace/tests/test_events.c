@@ -61,9 +61,36 @@ static void events_test_corrupt_printed(struct kunit *test)
 	event_test_print_corrupt(test, hyp_events, NR_HYP_EVENTS);
 }
 
+/* Text of a host_hcall with a result */
+static const char *events_test_print_hcall(struct kunit *test, s64 ret)
+{
+	struct trace_event *event = &hyp_events[HYP_EVENT_host_hcall].call.event;
+	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
+	struct hyp_event_host_hcall *record = kunit_kzalloc(test, sizeof(*record), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	record->ret = ret;
+	iter->ent = (struct trace_entry *)record;
+	iter->ent_size = sizeof(*record);
+	trace_seq_init(&iter->seq);
+	event->funcs->trace(iter, 0, event);
+	return seq_buf_str(&iter->seq.seq);
+}
+
+/* A result that EL2 does not know is not shown as one. */
+static void events_test_unlisted(struct kunit *test)
+{
+	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, 0), " invalid=0 ret=0\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, -22), " invalid=0 ret=-22\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, HYP_HCALL_UNLISTED),
+					   " invalid=0 unlisted=1\n"));
+}
+
 static struct kunit_case events_test_cases[] = {
 	KUNIT_CASE(events_test_filters),
 	KUNIT_CASE(events_test_corrupt_printed),
+	KUNIT_CASE(events_test_unlisted),
 	{ }
 };
 

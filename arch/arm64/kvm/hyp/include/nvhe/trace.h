@@ -42,7 +42,7 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c */
-bool hyp_hcall_returns(u64 id);
+s64 hyp_hcall_result(u64 id, s64 ret);
 
 extern struct el2_filter el2_event_filters[NR_HYP_EVENTS];
 

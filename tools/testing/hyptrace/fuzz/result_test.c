@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What host_hcall has as the result of a hypercall: the register's value, or 0 where there is no
+ * result, or not one for the trace. A hypercall that is in no list of events.c has neither: 0
+ * would read as success.
+ */
+#include <stdio.h>
+
+#include EL2_SOURCE
+
+/* What events.c needs, and no test calls */
+u32 hyp_event_states[NR_HYP_EVENTS];
+atomic64_t hyp_trace_config;
+EL2_PER_THREAD unsigned int el2_locks;
+
+int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
+{
+	abort();
+}
+
+int el2_filter_set(struct el2_filter *filter, u64 nr)
+{
+	abort();
+}
+
+int el2_event_sites_patch(u64 first)
+{
+	abort();
+}
+
+bool hyp_event_may_be_on(unsigned int nr)
+{
+	return true;
+}
+
+static s64 written;
+
+/* The fields of host_hcall: id and invalid, and the result */
+void hyp_event_write_16(unsigned long nr, u64 a, u64 b)
+{
+	written = b;
+}
+
+static int failed;
+
+static void expect(const char *what, u64 id, bool invalid, s64 ret, s64 expected)
+{
+	trace_host_hcall(id, invalid, ret);
+	if (written == expected)
+		return;
+
+	fprintf(stderr, "%s that returns %lld: ret=%lld\n", what, (long long)ret,
+		(long long)written);
+	failed = 1;
+}
+
+#define HCALL(name)	__KVM_HOST_SMCCC_FUNC___##name
+#define UNLISTED	100000
+
+int main(void)
+{
+	const s64 unknown = 0x7fffffffffffffff;
+
+	expect("one with a result", HCALL(kvm_vcpu_run), false, 2, 2);
+	expect("one with a result", HCALL(pkvm_host_share_hyp), false, -1, -1);
+	expect("one without a result", HCALL(kvm_adjust_pc), false, 5, 0);
+	expect("the first one", HCALL(kvm_hyp_init), false, 5, 0);
+	expect("one with an address of EL2", HCALL(pkvm_create_private_mapping), false, 5, 0);
+	expect("one that is refused", UNLISTED, true, -1, -1);
+	expect("one that nobody listed", UNLISTED, false, 0, unknown);
+	expect("one that nobody listed", UNLISTED, false, -22, unknown);
+	return failed;
+}
