@@ -57,8 +57,14 @@ static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
 {
 	int ret = hyp_trace_hypcall(__hyp_trace_enable, cpu, enable);
 
-	/* In nVHE mode an offline CPU is enabled when it comes online, by that CPU. */
-	return ret == -EBUSY && !cpu_online(cpu) ? 0 : ret;
+	/*
+	 * In plain nVHE mode EL2 does not see CPUs go offline, and refuses. Such a CPU enables
+	 * itself when it comes online. Under pKVM it does not: there EL2 refuses only if the CPU
+	 * may still run, and that is an error.
+	 */
+	if (ret == -EBUSY && !is_protected_kvm_enabled() && !cpu_online(cpu))
+		return 0;
+	return ret;
 }
 
 static int hyp_trace_swap_reader(void *priv, int cpu)
