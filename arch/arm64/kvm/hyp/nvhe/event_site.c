@@ -14,7 +14,8 @@
  *
  * A site is stale while its instruction is not the one for its event's state. The host
  * changes the states of any number of events, then has the stale sites patched. One
- * hypercall maps and patches one page.
+ * hypercall maps and patches one page, also the first time: a page gets an entry in the page
+ * tables when it is patched first.
  *
  * Locking: the caller serialises all of this; pkvm_pgd_lock, taken inside, covers the page
  * tables.
@@ -37,83 +38,88 @@ extern const struct hyp_event_site __hyp_event_sites_start[], __hyp_event_sites_
 
 /* The alias of the page of __hyp_text_start; 0 before there is one */
 static unsigned long hyp_event_alias;
-/* Bytes of the alias that have entries in the page tables */
-static unsigned long hyp_event_alias_size;
+
+static unsigned long hyp_event_text_start(void)
+{
+	return ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE);
+}
+
+/* Once: reserve the addresses of the alias. Nothing is mapped there. */
+static int hyp_event_alias_reserve(void)
+{
+	unsigned long alias;
+	int ret;
+
+	if (hyp_event_alias)
+		return 0;
+
+	ret = pkvm_alloc_private_va_range(PAGE_ALIGN((unsigned long)__hyp_text_end) -
+					  hyp_event_text_start(), &alias);
+	if (!ret)
+		hyp_event_alias = alias;
+	return ret;
+}
 
 static unsigned long hyp_event_alias_addr(unsigned long code)
 {
-	return hyp_event_alias + (code - ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE));
+	return hyp_event_alias + (code - hyp_event_text_start());
 }
 
+/* -ENOENT for a page that was never mapped. */
 static int hyp_event_alias_set_valid(const struct kvm_pgtable_visit_ctx *ctx,
 				     enum kvm_pgtable_walk_flags visit)
 {
 	bool valid = *(bool *)ctx->arg;
 
-	if (ctx->level != KVM_PGTABLE_LAST_LEVEL)
-		return -EINVAL;
+	if (ctx->level != KVM_PGTABLE_LAST_LEVEL || !ctx->old)
+		return -ENOENT;
 
 	WRITE_ONCE(*ctx->ptep, valid ? ctx->old | KVM_PTE_VALID : ctx->old & ~KVM_PTE_VALID);
 	return 0;
 }
 
-/* Map the page at @addr of the alias, or unmap it and keep its entry in the tables. */
-static int hyp_event_alias_map(unsigned long addr, bool valid)
+static int hyp_event_alias_walk(unsigned long addr, bool valid)
 {
 	struct kvm_pgtable_walker walker = {
 		.cb	= hyp_event_alias_set_valid,
 		.arg	= &valid,
 		.flags	= KVM_PGTABLE_WALK_LEAF,
 	};
-	int ret;
 
 	hyp_assert_lock_held(&pkvm_pgd_lock);
 
-	ret = kvm_pgtable_walk(&pkvm_pgtable, addr, PAGE_SIZE, &walker);
+	return kvm_pgtable_walk(&pkvm_pgtable, addr, PAGE_SIZE, &walker);
+}
+
+/*
+ * Map a page of code in the alias. The first time, it gets an entry in the page tables, which
+ * may take a table a level. That entry stays.
+ */
+static int hyp_event_alias_map(unsigned long code)
+{
+	unsigned long addr = hyp_event_alias_addr(code);
+	int ret;
+
+	ret = hyp_event_alias_walk(addr, true);
+	if (ret == -ENOENT)
+		return kvm_pgtable_hyp_map(&pkvm_pgtable, addr, PAGE_SIZE, __hyp_pa(code),
+					   PAGE_HYP);
 	dsb(ishst);
-	if (!valid) {
-		__tlbi_level(vale2is, __TLBI_VADDR(addr, 0), KVM_PGTABLE_LAST_LEVEL);
-		__tlbi_sync_s1ish_hyp();
-	}
 	isb();
 	return ret;
 }
 
-static int hyp_event_alias_init_page(unsigned long addr, unsigned long code)
+/* Unmap a page of the alias, and keep its entry in the tables. */
+static int hyp_event_alias_unmap(unsigned long code)
 {
+	unsigned long addr = hyp_event_alias_addr(code);
 	int ret;
 
-	hyp_spin_lock(&pkvm_pgd_lock);
-	ret = kvm_pgtable_hyp_map(&pkvm_pgtable, addr, PAGE_SIZE, __hyp_pa(code), PAGE_HYP);
-	if (!ret)
-		ret = hyp_event_alias_map(addr, false);
-	hyp_spin_unlock(&pkvm_pgd_lock);
-	return ret;
-}
-
-/* Once: create the alias with nothing mapped. Takes as many steps as EL2's code has pages. */
-static int hyp_event_alias_init(void)
-{
-	unsigned long start = ALIGN_DOWN((unsigned long)__hyp_text_start, PAGE_SIZE);
-	unsigned long size = PAGE_ALIGN((unsigned long)__hyp_text_end) - start;
-	unsigned long alias;
-	int ret = 0;
-
-	if (!hyp_event_alias) {
-		ret = pkvm_alloc_private_va_range(size, &alias);
-		if (ret)
-			return ret;
-		hyp_event_alias = alias;
-	}
-
-	/* After an allocation failure the next call goes on from there. */
-	while (hyp_event_alias_size < size && !ret) {
-		ret = hyp_event_alias_init_page(hyp_event_alias + hyp_event_alias_size,
-						start + hyp_event_alias_size);
-		if (!ret)
-			hyp_event_alias_size += PAGE_SIZE;
-	}
-
+	ret = hyp_event_alias_walk(addr, false);
+	dsb(ishst);
+	__tlbi_level(vale2is, __TLBI_VADDR(addr, 0), KVM_PGTABLE_LAST_LEVEL);
+	__tlbi_sync_s1ish_hyp();
+	isb();
 	return ret;
 }
 
@@ -151,21 +157,20 @@ static void hyp_event_site_write(const struct hyp_event_site *site)
 static int el2_event_sites_patch_page(const struct hyp_event_site *site)
 {
 	unsigned long page = hyp_event_site_page(site);
-	unsigned long alias;
 	int ret;
 
-	ret = hyp_event_alias_init();
+	ret = hyp_event_alias_reserve();
 	if (ret)
 		return ret;
 
-	alias = hyp_event_alias_addr(page);
 	hyp_spin_lock(&pkvm_pgd_lock);
-	ret = hyp_event_alias_map(alias, true);
+	ret = hyp_event_alias_map(page);
 	for (; !ret && site < __hyp_event_sites_end; site++) {
 		if (hyp_event_site_page(site) == page && hyp_event_site_is_stale(site))
 			hyp_event_site_write(site);
 	}
-	ret = hyp_event_alias_map(alias, false) ?: ret;
+	if (!ret)
+		ret = hyp_event_alias_unmap(page);
 	hyp_spin_unlock(&pkvm_pgd_lock);
 
 	return ret;
@@ -176,7 +181,7 @@ static int el2_event_sites_patch_page(const struct hyp_event_site *site)
  * @first:	the first site to check, by its number in the table; from the host
  *
  * Context: any hypercall, without pkvm_pgd_lock. The events' states must not change
- * meanwhile. Takes at most as many steps as there are sites.
+ * meanwhile. Takes at most as many steps as there are sites, and maps one page.
  * Return: the next site to check; 0 if no site from @first on is stale, and without pKVM;
  * -ENOMEM if EL2 has no memory for page tables.
  */
