@@ -190,6 +190,8 @@ def functions(listing):
     name, insns = None, []
     for line in listing.splitlines():
         head = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+        if head and "$" in head.group(1):
+            continue  # a mapping symbol, in the middle of a function
         if head:
             if insns:
                 yield Function(name, insns)

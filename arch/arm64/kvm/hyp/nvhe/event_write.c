@@ -220,6 +220,11 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
 	trace_ring_commit(&cpu->ring, &event);
 }
 
+static noinline void hyp_event_write_text(const char *text)
+{
+	(trace_hyp_printk)(text);	/* the event, not the macro */
+}
+
 /**
  * hyp_event_printk - write a text as an event
  * @fmt:	for hyp_format()
@@ -231,5 +236,5 @@ void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args)
 	char text[HYP_EVENT_MAX_STRING];
 
 	hyp_format(text, sizeof(text), fmt, args, nr_args);
-	(trace_hyp_printk)(text);	/* the event, not the macro */
+	hyp_event_write_text(text);
 }

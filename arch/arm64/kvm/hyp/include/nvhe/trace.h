@@ -146,6 +146,9 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
  *
  *	if (trace_<event>_enabled())
  *		trace_<event>(...);
+ *
+ * The compiler has no choice: the check is always inline. Behind it are the fields, put into
+ * registers or on the stack, and a call of event_write.c, which is out of line.
  */
 #define he_string(name, src)							\
 	const char *__src_##name = (src);					\
@@ -158,7 +161,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 	{								\
 		return hyp_event_may_be_on(HYP_EVENT_##ename);		\
 	}								\
-	static inline void trace_##ename(proto)				\
+	static __always_inline void trace_##ename(proto)		\
 	{								\
 		unsigned int __size = sizeof(struct hyp_event_##ename);	\
 		struct {						\
