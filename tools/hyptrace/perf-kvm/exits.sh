@@ -33,10 +33,10 @@ none_unknown() {
 	! grep -i unknown report && ! grep -i lost report
 }
 
-# The header has the vCPUs that there were when the recording began.
-header() {
-	"$PERF" report --header-only -I -i data >header 2>&1
-	sed -n 's/^# VM \([^,]*\), VCPU \([0-9]*\): thread \([0-9]*\)$/\1 \2 \3/p' header | sort >found
+# The recording has the vCPUs that there were when it began, before all samples.
+records() {
+	"$PERF" report -D -i data 2>&1 | sed '/PERF_RECORD_SAMPLE/q' >dump
+	sed -n 's/.*EVENT_TYPE VM \([^,]*\), VCPU \([0-9]*\): thread \([0-9]*\)$/\1 \2 \3/p' dump | sort >found
 	sed 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) tid=\([0-9]*\) .*/\1 \2 \3/' expected | sort | diff - found
 }
 
@@ -211,7 +211,7 @@ ok "exits of each vCPU" counts
 ok "no vCPU is unknown, nothing is lost" none_unknown
 cp data /out/data.arm64 2>/dev/null
 "$PERF" kvm stat report -i data --stdio --per-vcpu >/out/report.arm64 2>&1
-ok "the recording's header has the vCPUs" header
+ok "the recording has the vCPUs" records
 ok "a report without a terminal" no_terminal
 [ "$(uname -m)" = x86_64 ] || ok "traps of each vCPU" traps
 ok "accesses of each vCPU to its device" accesses

@@ -50,6 +50,28 @@ runs_anywhere() {
 		readelf -h "$BUILD/perf/perf" | grep AArch64
 }
 
+# The header has no number that another perf may use for something else.
+known_features() {
+	python3 "$kvm/foreign.py" known "$tmp/out/data.arm64" "$tmp/known"
+}
+
+# Feature 32, which later perfs have, is not taken for one of ours.
+later_features() {
+	python3 "$kvm/foreign.py" later "$tmp/out/data.arm64" "$tmp/later" &&
+		"$BUILD/perf-host/perf" report -f --header-only -I -i "$tmp/later" >"$tmp/here" 2>&1 &&
+		! grep 'VM 77-5' "$tmp/here" &&
+		"$BUILD/perf-host/perf" kvm stat report -f --stdio -i "$tmp/later" >"$tmp/here" 2>&1 &&
+		grep HVC64 "$tmp/here"
+}
+
+# Two numbers whose sum is less than each
+wrapped_feature() {
+	python3 "$kvm/foreign.py" wrapped "$tmp/out/data.arm64" "$tmp/wrapped" || return
+	"$BUILD/perf-host/perf" kvm stat report -f --stdio -i "$tmp/wrapped" >"$tmp/here" 2>&1
+	cat "$tmp/here"
+	grep 'The recording is truncated: its .* should end at 0xffffffffffffffff' "$tmp/here"
+}
+
 # The exception classes that the kernel has are those that perf has a name for.
 class_names() {
 	sed -n 's/^#define ESR_ELx_EC_\([A-Za-z0-9_]*\)[ \t]*UL(\(0x[0-9A-Fa-f]*\)).*/\1 \2/p' \
@@ -210,6 +232,9 @@ ok "make run TOOL=perf-kvm shows what the document does" documented
 files shell.sh exits.sh changes.sh formats.sh
 vm_out "protected" MODE=protected CPU=max
 mv "$tmp/out/formats" "$tmp/with"
+ok "the recording has no feature of its own" known_features
+ok "a later perf's feature is none of ours" later_features
+ok "a feature that ends beyond all numbers" wrapped_feature
 if [ "$(uname -m)" = aarch64 ]; then
 	skip "a recording of arm64 is reported on x86" "this is arm64"
 else

@@ -2,8 +2,9 @@
 /* Whose the events of a thread are, by struct kvm_vcpus */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "debug.h"
-#include "env.h"
+#include "event.h"
 #include "kvm-vcpu-threads.h"
 #include "kvm-vcpus.h"
 #include "tests.h"
@@ -16,6 +17,7 @@ static u64 now;
 static void begin(void)
 {
 	kvm_vcpus__init(&vcpus);
+	vcpus.has_switches = true;
 	now = 0;
 }
 
@@ -27,7 +29,9 @@ static int end(void)
 
 static struct kvm_where where(u32 tid, u32 cpu)
 {
-	return (struct kvm_where) { .pid = VM_PID, .tid = tid, .cpu = cpu, .time = ++now };
+	return (struct kvm_where) {
+		.pid = VM_PID, .tid = tid, .perf_tid = tid, .cpu = cpu, .time = ++now
+	};
 }
 
 /* Threads with an even id run on CPU 0, the others on CPU 1. */
@@ -60,29 +64,53 @@ static void lose(u32 cpu)
 }
 
 /* debugfs has vCPU 0 and 1 of VM 3 run by threads 10 and 11, and both of VM 4 by thread 12. */
+static const struct kvm_vcpu_thread seeds[] = {
+	{ VM_PID, 3, 0, 10 }, { VM_PID, 3, 1, 11 },
+	{ VM_PID, 4, 0, 12 }, { VM_PID, 4, 1, 12 },
+};
+
 static int seed(void)
 {
-	struct kvm_vcpu_thread threads[] = {
-		{ VM_PID, 3, 0, 10 }, { VM_PID, 3, 1, 11 },
-		{ VM_PID, 4, 0, 12 }, { VM_PID, 4, 1, 12 },
-	};
-	struct perf_env env = {
-		.kvm_vcpu_threads = threads,
-		.nr_kvm_vcpu_threads = ARRAY_SIZE(threads),
-	};
+	unsigned int i;
 
-	return kvm_vcpus__seed(&vcpus, &env);
+	for (i = 0; i < ARRAY_SIZE(seeds); i++) {
+		if (kvm_vcpus__seed(&vcpus, &seeds[i], !i))
+			return -1;
+	}
+	return 0;
 }
 
-static bool is(struct kvm_vcpu *vcpu, int vm_fd, int vcpu_id)
+static bool is(const struct kvm_vcpu *vcpu, int vm_fd, int vcpu_id)
 {
-	vcpu = kvm_vcpu__known(vcpu);
 	return vcpu->vm_pid == VM_PID && vcpu->vm_fd == vm_fd && vcpu->vcpu_id == vcpu_id;
 }
 
 static bool is_unknown(struct kvm_vcpu *vcpu)
 {
 	return is(vcpu, KVM_UNKNOWN, KVM_UNKNOWN);
+}
+
+/* Let a guest run for that long, by a thread whose vCPU may turn out later. */
+static void count(u32 tid, u64 guest_time)
+{
+	event(tid)->guest_time += guest_time;
+}
+
+static u64 counted(int vm_fd, int vcpu_id)
+{
+	struct kvm_vcpu *vcpu;
+	u64 sum = 0;
+
+	list_for_each_entry(vcpu, &vcpus.vcpus, node) {
+		if (is(vcpu, vm_fd, vcpu_id))
+			sum += vcpu->guest_time;
+	}
+	return sum;
+}
+
+static u64 counted_unknown(void)
+{
+	return counted(KVM_UNKNOWN, KVM_UNKNOWN);
 }
 
 static int test__loaded(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
@@ -128,12 +156,14 @@ static int test__before(struct test_suite *test __maybe_unused, int subtest __ma
 		TEST_ASSERT_VAL("not known yet", is_unknown(before));
 		before->start_time = 5;
 		before->entry_time = 6;
+		count(10, 7);
 		tracepoint(10, how, 3, 0);
 		TEST_ASSERT_VAL("known from there on", is(event(10), 3, 0));
 		if (how == KVM_VCPU_LOAD) {
-			TEST_ASSERT_VAL("of another one before", is_unknown(before));
+			TEST_ASSERT_VAL("of another one before", counted_unknown() == 7);
+			TEST_ASSERT_VAL("its event does not go on", !event(10)->start_time);
 		} else {
-			TEST_ASSERT_VAL("of the same before", is(before, 3, 0));
+			TEST_ASSERT_VAL("of the same before", counted(3, 0) == 7);
 			TEST_ASSERT_VAL("the open event goes on", event(10)->start_time == 5);
 			TEST_ASSERT_VAL("so does the guest", event(10)->entry_time == 6);
 		}
@@ -144,76 +174,230 @@ static int test__before(struct test_suite *test __maybe_unused, int subtest __ma
 
 static int test__debugfs(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
-	struct kvm_vcpu *only, *first, *both, *none;
+	begin();
+	TEST_ASSERT_VAL("seeded", !seed());
+	count(10, 1);
+	count(11, 2);
+	count(12, 4);
+	count(13, 8);
+	tracepoint(11, KVM_VCPU_LOAD, 3, 2);
+	TEST_ASSERT_VAL("not before it is sure", is_unknown(event(10)));
+	kvm_vcpus__resolve(&vcpus);
+	TEST_ASSERT_VAL("no tracepoint: that of debugfs", counted(3, 0) == 1);
+	TEST_ASSERT_VAL("and it still is", is(event(10), 3, 0));
+	TEST_ASSERT_VAL("before another is loaded: that of debugfs", counted(3, 1) == 2);
+	TEST_ASSERT_VAL("then that one", is(event(11), 3, 2));
+	TEST_ASSERT_VAL("of two it may be either; not in debugfs", counted_unknown() == 12);
+	return end();
+}
+
+/* debugfs is read again: only what it had the last time holds. */
+static int test__debugfs_again(struct test_suite *test __maybe_unused,
+			       int subtest __maybe_unused)
+{
+	struct kvm_vcpu_thread again = { VM_PID, 4, 1, 12 };
 
 	begin();
 	TEST_ASSERT_VAL("seeded", !seed());
-	only = event(10);
-	first = event(11);
-	both = event(12);
-	none = event(13);
-	tracepoint(11, KVM_VCPU_LOAD, 3, 2);
-	TEST_ASSERT_VAL("not before it is sure", is_unknown(only));
+	TEST_ASSERT_VAL("seeded again", !kvm_vcpus__seed(&vcpus, &again, true));
+	count(10, 1);
+	count(12, 2);
 	kvm_vcpus__resolve(&vcpus);
-	TEST_ASSERT_VAL("no tracepoint: that of debugfs", is(only, 3, 0));
-	TEST_ASSERT_VAL("before another is loaded: that of debugfs", is(first, 3, 1));
-	TEST_ASSERT_VAL("then that one", is(event(11), 3, 2));
-	TEST_ASSERT_VAL("of two it may be either", is_unknown(both));
-	TEST_ASSERT_VAL("not in debugfs", is_unknown(none));
+	TEST_ASSERT_VAL("the only vCPU of a thread", counted(4, 1) == 2);
+	TEST_ASSERT_VAL("no longer in debugfs", counted_unknown() == 1);
 	return end();
 }
 
 static int test__thread_id(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
-	struct kvm_vcpu *before;
-
 	begin();
 	TEST_ASSERT_VAL("seeded", !seed());
-	before = event(10);
+	count(10, 1);
 	kvm_vcpus__thread_exit(&vcpus, 10);
-	TEST_ASSERT_VAL("what it did was that vCPU's", is(before, 3, 0));
+	TEST_ASSERT_VAL("what it did was that vCPU's", counted(3, 0) == 1);
 	kvm_vcpus__resolve(&vcpus);
 	TEST_ASSERT_VAL("another thread with its id", is_unknown(event(10)));
 	return end();
 }
 
+/*
+ * perf in a PID namespace: thread 10 has the id 2 there, thread 11 has none. Thread 2 of the
+ * first namespace is another one.
+ */
+static int test__namespace(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct kvm_where inside = where(10, 0), outside = where(11, 1), other = where(2, 0);
+
+	begin();
+	inside.perf_tid = 2;
+	outside.perf_tid = 0;
+	other.perf_tid = 0;
+	TEST_ASSERT_VAL("seeded", !seed());
+	kvm_vcpus__find(&vcpus, &inside)->guest_time = 1;
+	kvm_vcpus__find(&vcpus, &outside)->guest_time = 2;
+	kvm_vcpus__find(&vcpus, &other)->guest_time = 4;
+	kvm_vcpus__thread_exit(&vcpus, 0);
+	TEST_ASSERT_VAL("no thread has the id 0", is_unknown(kvm_vcpus__find(&vcpus, &outside)));
+	kvm_vcpus__thread_exit(&vcpus, 2);
+	TEST_ASSERT_VAL("the exit is that of thread 10", counted(3, 0) == 1);
+	kvm_vcpus__resolve(&vcpus);
+	TEST_ASSERT_VAL("debugfs has the ids of the first", counted(3, 1) == 2);
+	TEST_ASSERT_VAL("not those of perf's", counted_unknown() == 4);
+	return end();
+}
+
 static int test__lost(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
-	struct kvm_vcpu *doubtful;
-	u64 then;
-
 	begin();
 	tracepoint(10, KVM_VCPU_LOAD, 3, 0);
 	tracepoint(11, KVM_VCPU_LOAD, 3, 1);
-	then = now;
 	lose(0);
-	TEST_ASSERT_VAL("lost on that CPU", kvm_vcpus__lost_since(&vcpus, then, 0));
-	TEST_ASSERT_VAL("not on another", !kvm_vcpus__lost_since(&vcpus, then, 1));
-	TEST_ASSERT_VAL("not later", !kvm_vcpus__lost_since(&vcpus, now, 0));
-	doubtful = event(10);
-	TEST_ASSERT_VAL("may be another vCPU", is_unknown(doubtful));
+	count(10, 1);
+	TEST_ASSERT_VAL("may be another vCPU", is_unknown(event(10)));
 	TEST_ASSERT_VAL("another CPU's is known", is(event(11), 3, 1));
+	lose(0);
+	count(10, 2);
 	tracepoint(10, KVM_VCPU_SCHED_OUT, 3, 0);
-	TEST_ASSERT_VAL("it was the same", is(doubtful, 3, 0));
+	TEST_ASSERT_VAL("it was the same since the last loss", counted(3, 0) == 2);
+	TEST_ASSERT_VAL("which hides what it was before", counted_unknown() == 1);
 	lose(-1);
-	TEST_ASSERT_VAL("lost on any CPU", kvm_vcpus__lost_since(&vcpus, then, 1));
 	TEST_ASSERT_VAL("no vCPU is sure", is_unknown(event(10)) && is_unknown(event(11)));
+	return end();
+}
+
+/* What a vCPU has begun at some time is whole, on CPU 0. */
+static bool whole_since(u64 begun)
+{
+	return kvm_vcpu__is_whole(tracepoint(10, KVM_VCPU_SCHED_OUT, 3, 0), begun);
+}
+
+/* Events were lost while others were open. */
+static int test__whole(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct kvm_where there;
+	u64 begun;
+
+	begin();
+	tracepoint(10, KVM_VCPU_LOAD, 3, 0);
+	begun = now;
+	lose(1);
+	TEST_ASSERT_VAL("on a CPU where it was not", whole_since(begun));
+	begun = now;
+	lose(1);
+	tracepoint(10, KVM_VCPU_SCHED_IN, 3, 0);
+	TEST_ASSERT_VAL("while it may have been there", !whole_since(begun));
+	tracepoint(10, KVM_VCPU_SCHED_IN, 3, 0);
+	begun = now;
+	tracepoint(10, KVM_VCPU_SCHED_OUT, 3, 0);
+	there = where(10, 1);
+	kvm_vcpus__switch(&vcpus, &there, KVM_VCPU_SCHED_IN, VM_PID, 3, 0);
+	lose(1);
+	there = where(10, 1);
+	kvm_vcpus__switch(&vcpus, &there, KVM_VCPU_SCHED_OUT, VM_PID, 3, 0);
+	tracepoint(10, KVM_VCPU_SCHED_IN, 3, 0);
+	TEST_ASSERT_VAL("neither on the first CPU nor on the last", !whole_since(begun));
+	tracepoint(10, KVM_VCPU_SCHED_IN, 3, 0);
+	begun = now;
+	lose(0);
+	TEST_ASSERT_VAL("on its CPU", !whole_since(begun));
+	TEST_ASSERT_VAL("before it began", whole_since(now));
+	return end();
+}
+
+/* Each loss makes a vCPU that is not known; none of them stays. */
+#define NR_LOSSES	100000
+
+static int test__many_lost(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	int i, resolved = 0;
+
+	begin();
+	for (i = 0; i < NR_LOSSES; i++) {
+		lose(0);
+		count(10, 1);
+		tracepoint(10, i % 4, 3, 0);
+		resolved += i % 4 != KVM_VCPU_LOAD;
+	}
+	TEST_ASSERT_VAL("the vCPU, what is not known, and a pending one", vcpus.nr <= 3);
+	TEST_ASSERT_VAL("all that is known is counted", counted(3, 0) == (u64)resolved);
+	TEST_ASSERT_VAL("so is the rest", counted_unknown() == (u64)NR_LOSSES - resolved);
 	return end();
 }
 
 /* kvm_entry of some architectures has the vCPU's id, but not its VM. */
 static int test__id_alone(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
-	struct kvm_vcpu *before;
-
 	begin();
 	TEST_ASSERT_VAL("seeded", !seed());
-	before = event(13);
+	count(13, 1);
 	TEST_ASSERT_VAL("a VM without a name", is(entry_with_id(13, 5), KVM_UNKNOWN, 5));
-	TEST_ASSERT_VAL("was it before", is(before, KVM_UNKNOWN, 5));
+	TEST_ASSERT_VAL("was it before", counted(KVM_UNKNOWN, 5) == 1);
 	TEST_ASSERT_VAL("the VM of debugfs", is(entry_with_id(10, 0), 3, 0));
 	TEST_ASSERT_VAL("debugfs has another id", is(entry_with_id(11, 0), KVM_UNKNOWN, 0));
+	tracepoint(13, KVM_VCPU_SCHED_OUT, 7, 5);
+	TEST_ASSERT_VAL("until a tracepoint names the VM", counted(7, 5) == 1);
 	return end();
+}
+
+/* After a loss such a kvm_entry names the vCPU; the VM comes later. */
+static int test__id_lost(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	begin();
+	tracepoint(10, KVM_VCPU_LOAD, 3, 0);
+	lose(0);
+	count(10, 1);
+	entry_with_id(10, 0);
+	count(10, 2);
+	TEST_ASSERT_VAL("not before it is sure", is(event(10), KVM_UNKNOWN, 0));
+	tracepoint(10, KVM_VCPU_SCHED_OUT, 3, 0);
+	TEST_ASSERT_VAL("all is that VM's", counted(3, 0) == 3);
+	lose(0);
+	entry_with_id(10, 1);
+	count(10, 4);
+	tracepoint(10, KVM_VCPU_SCHED_OUT, 3, 0);
+	TEST_ASSERT_VAL("but for another vCPU's", counted(KVM_UNKNOWN, 1) == 4);
+	return end();
+}
+
+/* Without the tracepoints of vCPUs there is nothing but debugfs, whatever is lost. */
+static int test__no_switches(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	begin();
+	vcpus.has_switches = false;
+	TEST_ASSERT_VAL("seeded", !seed());
+	TEST_ASSERT_VAL("the VM of debugfs", is(entry_with_id(10, 0), 3, 0));
+	lose(0);
+	count(10, 1);
+	TEST_ASSERT_VAL("so it is after a loss", is(entry_with_id(10, 0), 3, 0));
+	TEST_ASSERT_VAL("from there on", counted(3, 0) == 1);
+	TEST_ASSERT_VAL("a VM without a name", is(entry_with_id(13, 5), KVM_UNKNOWN, 5));
+	TEST_ASSERT_VAL("of each thread the same", entry_with_id(14, 5) == entry_with_id(13, 5));
+	return end();
+}
+
+static int test__record(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct kvm_vcpu_thread most = { -1, -1, -1, -1 }, thread;
+	union perf_event event;
+	char *name = event.event_type.event_type.name;
+	const size_t size = sizeof(event.event_type.event_type.name);
+
+	kvm_vcpu_thread__to_event(&most, 5, &event);
+	TEST_ASSERT_VAL("an old perf's", event.header.type == PERF_RECORD_HEADER_EVENT_TYPE &&
+			event.header.size == sizeof(event.event_type));
+	TEST_ASSERT_VAL("number", event.event_type.event_type.event_id == 5);
+	TEST_ASSERT_VAL("read", kvm_vcpu_thread__from_event(&thread, &event));
+	TEST_ASSERT_VAL("the same", !memcmp(&thread, &most, sizeof(most)));
+	memset(name + strlen(name), ' ', size - strlen(name));
+	TEST_ASSERT_VAL("no end", !kvm_vcpu_thread__from_event(&thread, &event));
+	scnprintf(name, size, "kvm vm=1-2 vcpu=3 tid=4 5");
+	TEST_ASSERT_VAL("more", !kvm_vcpu_thread__from_event(&thread, &event));
+	scnprintf(name, size, "kvm:kvm_entry");
+	TEST_ASSERT_VAL("an old perf's event", !kvm_vcpu_thread__from_event(&thread, &event));
+	kvm_vcpu_thread__to_event(&most, 0, &event);
+	event.header.size -= 8;
+	TEST_ASSERT_VAL("too short", !kvm_vcpu_thread__from_event(&thread, &event));
+	return TEST_OK;
 }
 
 /* In which order the vCPUs are shown, whichever comes first */
@@ -244,10 +428,17 @@ static struct test_case tests__kvm_vcpus[] = {
 	TEST_CASE("threads that are exchanged", exchanged),
 	TEST_CASE("events before the first tracepoint", before),
 	TEST_CASE("the threads of debugfs", debugfs),
+	TEST_CASE("the threads of debugfs, read again", debugfs_again),
 	TEST_CASE("a thread's id that is used again", thread_id),
+	TEST_CASE("perf in a PID namespace", namespace),
 	TEST_CASE("lost events", lost),
+	TEST_CASE("events during which others were lost", whole),
+	TEST_CASE("events lost very often", many_lost),
 	TEST_CASE("a vCPU's id without the VM", id_alone),
+	TEST_CASE("a vCPU's id after lost events", id_lost),
+	TEST_CASE("no tracepoint of vCPUs", no_switches),
 	TEST_CASE("vCPUs by VM and id", sorted),
+	TEST_CASE("the record of a thread", record),
 	{ .name = NULL, }
 };
 

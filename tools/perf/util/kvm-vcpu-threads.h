@@ -4,9 +4,10 @@
 #define __PERF_KVM_VCPU_THREADS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <linux/types.h>
 
-struct perf_env;
+union perf_event;
 
 /**
  * struct kvm_vcpu_thread - a thread that last ran a vCPU, as KVM's debugfs has it
@@ -15,7 +16,7 @@ struct perf_env;
  * @vcpu_id:	the vCPU
  * @tid:	the thread
  *
- * A recording has these as they were when it began.
+ * The ids of processes and threads are those of the first PID namespace.
  */
 struct kvm_vcpu_thread {
 	u32 vm_pid;
@@ -24,7 +25,19 @@ struct kvm_vcpu_thread {
 	u32 tid;
 };
 
-int kvm_vcpu_threads__read(struct perf_env *env);
+/* All that debugfs had at one time */
+struct kvm_vcpu_threads {
+	struct kvm_vcpu_thread *entries;
+	u32 nr;
+};
+
+int kvm_vcpu_threads__read(struct kvm_vcpu_threads *threads);
+void kvm_vcpu_threads__exit(struct kvm_vcpu_threads *threads);
+
+void kvm_vcpu_thread__to_event(const struct kvm_vcpu_thread *thread, u32 number,
+			       union perf_event *event);
+bool kvm_vcpu_thread__from_event(struct kvm_vcpu_thread *thread, const union perf_event *event);
+size_t kvm_vcpu_thread__fprintf(const union perf_event *event, FILE *fp);
 
 /* perf kvm stat record sets it. */
 extern bool kvm_vcpu_threads_wanted;

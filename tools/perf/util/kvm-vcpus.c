@@ -11,9 +11,15 @@
  *  - Of a thread without any of them, or whose first is a _load, KVM's debugfs tells
  *    which vCPU it ran when the recording began.
  *
- * So the events before the first of those tracepoints are kept apart, as those of a vCPU
- * that is not known, until they can be resolved. If some of a CPU's events were lost, all
- * that was known of the threads there is in doubt, and the same begins anew.
+ * So the events before the first of those tracepoints are kept apart, as those of a pending
+ * vCPU, until they can be resolved: what was counted of it is then added to the vCPU that it
+ * was, or to what is not known of its process. If some of a CPU's events were lost, all that
+ * was known of the threads there is in doubt, and the same begins anew. A thread has at most
+ * one pending vCPU, so that no number of losses makes more of them than there are threads.
+ *
+ * KVM's ids of threads are those of the first PID namespace, in debugfs and in the common
+ * fields of each tracepoint. perf may run in another one. The kernel's records of threads that
+ * exit have the ids of perf's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,29 +28,36 @@
 #include <linux/list.h>
 #include <linux/string.h>
 #include <linux/zalloc.h>
-#include "env.h"
 #include "kvm-vcpu-threads.h"
 #include "kvm-vcpus.h"
 
 /**
  * struct kvm_thread - what is known of a thread
  * @node:	in &struct kvm_vcpus
+ * @perf_node:	in &struct kvm_vcpus
  * @tid:	its id
+ * @perf_tid:	its id in perf's PID namespace
  * @vcpu:	whose its events are
- * @hint:	the vCPU that it ran when the recording began, as debugfs has it
+ * @since:	since when @vcpu is that
+ * @named:	a tracepoint has named @vcpu
+ * @hint:	the vCPU that it ran when debugfs was read
  * @hints:	how many vCPUs name it there: only one is a hint
- * @since:	when a tracepoint last named the vCPU; 0 if none has
+ * @seed:	which reading of debugfs @hint is of
  * @lost_at:	when events were last lost in the buffer of this thread
  * @put:	it has put the vCPU and not loaded one since
  * @early:	when it wrote the end of an event of the vCPU that it will load; 0 if not
  */
 struct kvm_thread {
 	struct hlist_node node;
+	struct hlist_node perf_node;
 	u32 tid;
+	u32 perf_tid;
 	struct kvm_vcpu *vcpu;
-	struct kvm_vcpu *hint;
-	int hints;
 	u64 since;
+	bool named;
+	struct kvm_vcpu *hint;
+	u32 hints;
+	u32 seed;
 	u64 lost_at;
 	bool put;
 	u64 early;
@@ -54,26 +67,41 @@ void kvm_vcpus__init(struct kvm_vcpus *vcpus)
 {
 	memset(vcpus, 0, sizeof(*vcpus));
 	INIT_LIST_HEAD(&vcpus->vcpus);
+	INIT_LIST_HEAD(&vcpus->unused);
+	hash_init(vcpus->known);
 	hash_init(vcpus->threads);
+	hash_init(vcpus->perf_threads);
+}
+
+static void free_vcpus(struct list_head *vcpus)
+{
+	struct kvm_vcpu *vcpu, *next;
+
+	list_for_each_entry_safe(vcpu, next, vcpus, node)
+		free(vcpu);
+	INIT_LIST_HEAD(vcpus);
+}
+
+static void free_thread(struct kvm_thread *thread)
+{
+	hash_del(&thread->node);
+	hash_del(&thread->perf_node);
+	free(thread);
 }
 
 void kvm_vcpus__exit(struct kvm_vcpus *vcpus)
 {
-	struct kvm_vcpu *vcpu, *next;
 	struct kvm_thread *thread;
 	struct hlist_node *tmp;
 	unsigned int bucket;
 
 	if (!vcpus->vcpus.next)
 		return;
-	list_for_each_entry_safe(vcpu, next, &vcpus->vcpus, node) {
-		list_del(&vcpu->node);
-		free(vcpu);
-	}
-	hash_for_each_safe(vcpus->threads, bucket, tmp, thread, node) {
-		hash_del(&thread->node);
-		free(thread);
-	}
+	free_vcpus(&vcpus->vcpus);
+	free_vcpus(&vcpus->unused);
+	hash_init(vcpus->known);
+	hash_for_each_safe(vcpus->threads, bucket, tmp, thread, node)
+		free_thread(thread);
 }
 
 static struct kvm_thread *find_thread(struct kvm_vcpus *vcpus, u32 tid)
@@ -82,6 +110,20 @@ static struct kvm_thread *find_thread(struct kvm_vcpus *vcpus, u32 tid)
 
 	hash_for_each_possible(vcpus->threads, thread, node, tid) {
 		if (thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+/* Threads outside of perf's PID namespace have the id 0 there. */
+static struct kvm_thread *find_perf_thread(struct kvm_vcpus *vcpus, u32 perf_tid)
+{
+	struct kvm_thread *thread;
+
+	if (!perf_tid)
+		return NULL;
+	hash_for_each_possible(vcpus->perf_threads, thread, perf_node, perf_tid) {
+		if (thread->perf_tid == perf_tid)
 			return thread;
 	}
 	return NULL;
@@ -101,6 +143,15 @@ static struct kvm_thread *findnew_thread(struct kvm_vcpus *vcpus, u32 tid)
 	return thread;
 }
 
+static void set_perf_tid(struct kvm_vcpus *vcpus, struct kvm_thread *thread, u32 perf_tid)
+{
+	if (thread->perf_tid == perf_tid)
+		return;
+	hash_del(&thread->perf_node);
+	thread->perf_tid = perf_tid;
+	hash_add(vcpus->perf_threads, &thread->perf_node, perf_tid);
+}
+
 /* By VM and id; what is not known comes last. */
 static bool goes_before(const struct kvm_vcpu *a, const struct kvm_vcpu *b)
 {
@@ -113,7 +164,7 @@ static bool goes_before(const struct kvm_vcpu *a, const struct kvm_vcpu *b)
 	return a->vcpu_id < b->vcpu_id;
 }
 
-static void add_vcpu(struct kvm_vcpus *vcpus, struct kvm_vcpu *vcpu)
+static void add_sorted(struct kvm_vcpus *vcpus, struct kvm_vcpu *vcpu)
 {
 	struct list_head *next;
 
@@ -124,53 +175,139 @@ static void add_vcpu(struct kvm_vcpus *vcpus, struct kvm_vcpu *vcpu)
 	list_add_tail(&vcpu->node, next);
 }
 
-static struct kvm_vcpu *new_vcpu(struct kvm_vcpus *vcpus, int vm_pid, int vm_fd, int vcpu_id)
+static struct kvm_vcpu *alloc_vcpu(struct kvm_vcpus *vcpus)
 {
-	struct kvm_vcpu *vcpu = zalloc(sizeof(*vcpu));
+	struct kvm_vcpu *vcpu = list_first_entry_or_null(&vcpus->unused, struct kvm_vcpu, node);
+	int index;
 
-	if (!vcpu)
-		return NULL;
-	vcpu->index = vcpus->nr++;
-	vcpu->vm_pid = vm_pid;
-	vcpu->vm_fd = vm_fd;
-	vcpu->vcpu_id = vcpu_id;
-	add_vcpu(vcpus, vcpu);
+	if (vcpu) {
+		index = vcpu->index;
+		list_del(&vcpu->node);
+		memset(vcpu, 0, sizeof(*vcpu));
+		vcpu->index = index;
+		return vcpu;
+	}
+	vcpu = zalloc(sizeof(*vcpu));
+	if (vcpu)
+		vcpu->index = vcpus->nr++;
 	return vcpu;
+}
+
+/* The bits that differ most */
+static u32 vcpu_key(int vm_pid, int vm_fd, int vcpu_id)
+{
+	return ((u32)vm_pid << 16) ^ ((u32)vm_fd << 10) ^ (u32)vcpu_id;
+}
+
+static struct kvm_vcpu *find_vcpu(struct kvm_vcpus *vcpus, int vm_pid, int vm_fd, int vcpu_id)
+{
+	struct kvm_vcpu *vcpu;
+
+	hash_for_each_possible(vcpus->known, vcpu, hash, vcpu_key(vm_pid, vm_fd, vcpu_id)) {
+		if (vcpu->vm_pid == vm_pid && vcpu->vm_fd == vm_fd && vcpu->vcpu_id == vcpu_id)
+			return vcpu;
+	}
+	return NULL;
 }
 
 static struct kvm_vcpu *findnew_vcpu(struct kvm_vcpus *vcpus, int vm_pid, int vm_fd, int vcpu_id)
 {
-	struct kvm_vcpu *vcpu;
+	struct kvm_vcpu *vcpu = find_vcpu(vcpus, vm_pid, vm_fd, vcpu_id);
 
-	list_for_each_entry(vcpu, &vcpus->vcpus, node) {
-		if (vcpu->vm_pid == vm_pid && vcpu->vm_fd == vm_fd && vcpu->vcpu_id == vcpu_id)
-			return vcpu;
+	if (vcpu)
+		return vcpu;
+	vcpu = alloc_vcpu(vcpus);
+	if (!vcpu)
+		return NULL;
+	vcpu->vm_pid = vm_pid;
+	vcpu->vm_fd = vm_fd;
+	vcpu->vcpu_id = vcpu_id;
+	hash_add(vcpus->known, &vcpu->hash, vcpu_key(vm_pid, vm_fd, vcpu_id));
+	add_sorted(vcpus, vcpu);
+	return vcpu;
+}
+
+/* What was counted of the first is the second's, and the first is no more. */
+static void merge(struct kvm_vcpus *vcpus, struct kvm_vcpu *from, struct kvm_vcpu *to)
+{
+	to->pid = from->pid;
+	to->tid = from->tid;
+	to->guest_time += from->guest_time;
+	if (vcpus->merge)
+		vcpus->merge(vcpus, from, to);
+	list_move(&from->node, &vcpus->unused);
+}
+
+/* The open event of a pending vCPU goes on as that of the vCPU that it is. */
+static void resolve(struct kvm_vcpus *vcpus, struct kvm_vcpu *pending, struct kvm_vcpu *vcpu)
+{
+	if (pending->start_time) {
+		vcpu->start_time = pending->start_time;
+		vcpu->last_event = pending->last_event;
+		pending->start_time = 0;
 	}
-	return new_vcpu(vcpus, vm_pid, vm_fd, vcpu_id);
+	if (pending->entry_time)
+		vcpu->entry_time = pending->entry_time;
+	if (pending->seen_time >= vcpu->seen_time) {
+		vcpu->seen_time = pending->seen_time;
+		vcpu->seen_cpu = pending->seen_cpu;
+		vcpu->away = pending->away;
+	}
+	vcpu->broken = max(vcpu->broken, pending->broken);
+	merge(vcpus, pending, vcpu);
+}
+
+/* It will never be known: so much for its process, and for the vCPU's id if it has one. */
+static void give_up(struct kvm_vcpus *vcpus, struct kvm_vcpu *pending)
+{
+	struct kvm_vcpu *vcpu = findnew_vcpu(vcpus, pending->vm_pid, KVM_UNKNOWN, pending->vcpu_id);
+
+	if (vcpu)
+		merge(vcpus, pending, vcpu);
+}
+
+static struct kvm_vcpu *hint_of(const struct kvm_vcpus *vcpus, const struct kvm_thread *thread)
+{
+	return thread->seed == vcpus->seeds ? thread->hint : NULL;
+}
+
+/* The pending vCPU of a thread was this one, or it will never be known if that is NULL. */
+static void end_pending(struct kvm_vcpus *vcpus, struct kvm_thread *thread, struct kvm_vcpu *vcpu)
+{
+	struct kvm_vcpu *pending = thread->vcpu;
+
+	if (!pending || !pending->pending)
+		return;
+	if (vcpu && pending->vcpu_id != KVM_UNKNOWN && pending->vcpu_id != vcpu->vcpu_id)
+		vcpu = NULL;
+	if (vcpu)
+		resolve(vcpus, pending, vcpu);
+	else
+		give_up(vcpus, pending);
+	thread->vcpu = vcpu;
 }
 
 /**
- * kvm_vcpus__seed - take over the threads that a recording began with
+ * kvm_vcpus__seed - take over a thread that debugfs has
  * @vcpus:	where to
- * @env:	of the recording
+ * @seed:	the thread, and which vCPU it ran
+ * @first:	forget those that were taken over before
  *
  * Return: 0, or -ENOMEM.
  */
-int kvm_vcpus__seed(struct kvm_vcpus *vcpus, const struct perf_env *env)
+int kvm_vcpus__seed(struct kvm_vcpus *vcpus, const struct kvm_vcpu_thread *seed, bool first)
 {
-	int i;
+	struct kvm_thread *thread = findnew_thread(vcpus, seed->tid);
+	struct kvm_vcpu *vcpu = findnew_vcpu(vcpus, seed->vm_pid, seed->vm_fd, seed->vcpu_id);
 
-	for (i = 0; i < env->nr_kvm_vcpu_threads; i++) {
-		const struct kvm_vcpu_thread *seed = &env->kvm_vcpu_threads[i];
-		struct kvm_thread *thread = findnew_thread(vcpus, seed->tid);
-		struct kvm_vcpu *vcpu = findnew_vcpu(vcpus, seed->vm_pid, seed->vm_fd,
-						     seed->vcpu_id);
-
-		if (!thread || !vcpu)
-			return -ENOMEM;
-		thread->hint = thread->hints++ ? NULL : vcpu;
-		vcpu->tid = seed->tid;
-	}
+	if (!thread || !vcpu)
+		return -ENOMEM;
+	vcpus->seeds += first;
+	if (thread->seed != vcpus->seeds)
+		thread->hints = 0;
+	thread->seed = vcpus->seeds;
+	thread->hint = thread->hints++ ? NULL : vcpu;
+	vcpu->tid = seed->tid;
 	return 0;
 }
 
@@ -179,15 +316,8 @@ static u32 cpu_index(u32 cpu)
 	return cpu < KVM_MAX_CPUS ? cpu : KVM_MAX_CPUS;
 }
 
-/**
- * kvm_vcpus__lost_since - were events lost on a CPU?
- * @vcpus:	the vCPUs
- * @time:	from when on
- * @cpu:	the CPU
- *
- * Return: true if so, or if the CPU of lost events is not known.
- */
-bool kvm_vcpus__lost_since(const struct kvm_vcpus *vcpus, u64 time, u32 cpu)
+/* Events of a CPU were lost since then, or of one that is not known. */
+static bool lost_since(const struct kvm_vcpus *vcpus, u64 time, u32 cpu)
 {
 	return vcpus->lost_at[cpu_index(cpu)] > time || vcpus->lost_at[KVM_MAX_CPUS] > time;
 }
@@ -195,30 +325,48 @@ bool kvm_vcpus__lost_since(const struct kvm_vcpus *vcpus, u64 time, u32 cpu)
 /**
  * kvm_vcpus__lost - events were lost
  * @vcpus:	the vCPUs
- * @where:	who found out: which CPU's buffer, or which thread's
+ * @where:	who found out: which CPU's buffer, or which thread's. @where->tid is not used.
  */
 void kvm_vcpus__lost(struct kvm_vcpus *vcpus, const struct kvm_where *where)
 {
-	struct kvm_thread *thread = find_thread(vcpus, where->tid);
+	struct kvm_thread *thread = find_perf_thread(vcpus, where->perf_tid);
 
+	vcpus->last_lost = where->time;
 	vcpus->lost_at[cpu_index(where->cpu)] = where->time;
 	if (thread)
 		thread->lost_at = where->time;
 }
 
 /* What a thread does from now on is of a vCPU that is not known. */
-static void start_unknown(struct kvm_vcpus *vcpus, struct kvm_thread *thread, u32 pid)
+static void start_pending(struct kvm_vcpus *vcpus, struct kvm_thread *thread,
+			  const struct kvm_where *where)
 {
-	thread->since = 0;
+	struct kvm_vcpu *vcpu;
+
+	end_pending(vcpus, thread, hint_of(vcpus, thread));
+	thread->named = false;
 	thread->put = false;
-	thread->vcpu = new_vcpu(vcpus, pid, KVM_UNKNOWN, KVM_UNKNOWN);
+	thread->since = where->time;
+	vcpu = alloc_vcpu(vcpus);
+	thread->vcpu = vcpu;
+	if (!vcpu)
+		return;
+	vcpu->pending = true;
+	vcpu->vm_pid = where->pid;
+	vcpu->vm_fd = KVM_UNKNOWN;
+	vcpu->vcpu_id = KVM_UNKNOWN;
+	vcpu->broken = where->time;
+	vcpu->seen_time = where->time;
+	vcpu->seen_cpu = where->cpu;
+	list_add_tail(&vcpu->node, &vcpus->vcpus);
 }
 
+/* Without the tracepoints, debugfs is trusted, whatever is lost. */
 static bool in_doubt(const struct kvm_vcpus *vcpus, const struct kvm_thread *thread,
 		     const struct kvm_where *where)
 {
-	return thread->since && (thread->lost_at > thread->since ||
-				 kvm_vcpus__lost_since(vcpus, thread->since, where->cpu));
+	return (vcpus->has_switches || thread->named) &&
+	       (thread->lost_at > thread->since || lost_since(vcpus, thread->since, where->cpu));
 }
 
 static struct kvm_thread *thread_at(struct kvm_vcpus *vcpus, const struct kvm_where *where)
@@ -227,17 +375,44 @@ static struct kvm_thread *thread_at(struct kvm_vcpus *vcpus, const struct kvm_wh
 
 	if (!thread)
 		return NULL;
-	if (thread->vcpu && in_doubt(vcpus, thread, where)) {
-		thread->hint = NULL;
-		start_unknown(vcpus, thread, where->pid);
-	} else if (!thread->vcpu) {
-		start_unknown(vcpus, thread, where->pid);
+	set_perf_tid(vcpus, thread, where->perf_tid);
+	if (!thread->vcpu) {
+		start_pending(vcpus, thread, where);
+	} else if (in_doubt(vcpus, thread, where)) {
+		start_pending(vcpus, thread, where);
+		if (vcpus->has_switches)
+			thread->hint = NULL;
 	}
-	if (!thread->vcpu)
-		return NULL;
-	thread->vcpu->pid = where->pid;
-	thread->vcpu->tid = where->tid;
-	return thread;
+	return thread->vcpu ? thread : NULL;
+}
+
+/*
+ * A vCPU may have been on any CPU between two of its events if it left the first one's, or
+ * if nothing would tell that.
+ */
+static bool has_lost(const struct kvm_vcpus *vcpus, const struct kvm_thread *thread,
+		     const struct kvm_where *where, bool arrives)
+{
+	const struct kvm_vcpu *vcpu = thread->vcpu;
+
+	if (arrives || vcpu->away || vcpu->seen_cpu != where->cpu || !vcpus->has_switches)
+		return vcpus->last_lost > vcpu->seen_time;
+	return thread->lost_at > vcpu->seen_time || lost_since(vcpus, vcpu->seen_time, where->cpu);
+}
+
+static struct kvm_vcpu *saw(struct kvm_vcpus *vcpus, struct kvm_thread *thread,
+			    const struct kvm_where *where, bool arrives)
+{
+	struct kvm_vcpu *vcpu = thread->vcpu;
+
+	if (has_lost(vcpus, thread, where, arrives))
+		vcpu->broken = where->time;
+	vcpu->seen_time = where->time;
+	vcpu->seen_cpu = where->cpu;
+	vcpu->away = false;
+	vcpu->pid = where->pid;
+	vcpu->tid = where->tid;
+	return vcpu;
 }
 
 /**
@@ -245,32 +420,22 @@ static struct kvm_thread *thread_at(struct kvm_vcpus *vcpus, const struct kvm_wh
  * @vcpus:	the vCPUs
  * @where:	which thread wrote it
  *
- * Return: the vCPU, which may be one that is not known yet; NULL without memory.
+ * Return: the vCPU, which may be one that is not known yet; NULL without memory. It may be
+ * another one's from the next call on.
  */
 struct kvm_vcpu *kvm_vcpus__find(struct kvm_vcpus *vcpus, const struct kvm_where *where)
 {
 	struct kvm_thread *thread = thread_at(vcpus, where);
 
-	return thread ? thread->vcpu : NULL;
+	return thread ? saw(vcpus, thread, where, false) : NULL;
 }
 
-/* Its open event goes on as that of the vCPU that it is. */
-static void resolve(struct kvm_vcpu *unknown, struct kvm_vcpu *vcpu)
+static void set_vcpu(struct kvm_thread *thread, struct kvm_vcpu *vcpu,
+		     const struct kvm_where *where)
 {
-	if (unknown == vcpu || unknown->vcpu_id != KVM_UNKNOWN || unknown->same_as)
-		return;
-	unknown->same_as = vcpu;
-	if (unknown->start_time) {
-		vcpu->start_time = unknown->start_time;
-		vcpu->start_cpu = unknown->start_cpu;
-		vcpu->last_event = unknown->last_event;
-		unknown->start_time = 0;
-	}
-	if (unknown->entry_time) {
-		vcpu->entry_time = unknown->entry_time;
-		vcpu->entry_cpu = unknown->entry_cpu;
-		unknown->entry_time = 0;
-	}
+	thread->vcpu = vcpu;
+	thread->since = where->time;
+	thread->named = true;
 }
 
 /**
@@ -292,16 +457,32 @@ struct kvm_vcpu *kvm_vcpus__switch(struct kvm_vcpus *vcpus, const struct kvm_whe
 
 	if (!thread || !vcpu)
 		return NULL;
-	if (!thread->since && how != KVM_VCPU_LOAD)
-		resolve(thread->vcpu, vcpu);
-	else if (!thread->since && thread->hint)
-		resolve(thread->vcpu, thread->hint);
-	thread->vcpu = vcpu;
-	thread->since = where->time;
+	end_pending(vcpus, thread, how == KVM_VCPU_LOAD ? hint_of(vcpus, thread) : vcpu);
+	set_vcpu(thread, vcpu, where);
 	thread->put = how == KVM_VCPU_PUT;
-	vcpu->pid = where->pid;
-	vcpu->tid = where->tid;
+	saw(vcpus, thread, where, how == KVM_VCPU_LOAD || how == KVM_VCPU_SCHED_IN);
+	vcpu->away = how == KVM_VCPU_PUT || how == KVM_VCPU_SCHED_OUT;
 	return vcpu;
+}
+
+/* A tracepoint will tell which VM it is of, or none ever will. */
+static void set_id(struct kvm_vcpus *vcpus, struct kvm_thread *thread,
+		   const struct kvm_where *where, int vcpu_id)
+{
+	struct kvm_vcpu *vcpu;
+
+	if (!vcpus->has_switches) {
+		vcpu = findnew_vcpu(vcpus, where->pid, KVM_UNKNOWN, vcpu_id);
+		if (!vcpu)
+			return;
+		end_pending(vcpus, thread, vcpu);
+		set_vcpu(thread, vcpu, where);
+		return;
+	}
+	if (!thread->vcpu->pending || thread->vcpu->vcpu_id != KVM_UNKNOWN)
+		start_pending(vcpus, thread, where);
+	if (thread->vcpu)
+		thread->vcpu->vcpu_id = vcpu_id;
 }
 
 /**
@@ -316,16 +497,20 @@ struct kvm_vcpu *kvm_vcpus__set_id(struct kvm_vcpus *vcpus, const struct kvm_whe
 				   int vcpu_id)
 {
 	struct kvm_thread *thread = thread_at(vcpus, where);
+	struct kvm_vcpu *hint;
 
 	if (!thread)
 		return NULL;
-	if (thread->vcpu->vcpu_id == vcpu_id)
-		return thread->vcpu;
-	if (thread->hint && thread->hint->vcpu_id == vcpu_id)
-		return kvm_vcpus__switch(vcpus, where, KVM_VCPU_SCHED_IN, thread->hint->vm_pid,
-					 thread->hint->vm_fd, vcpu_id);
-	return kvm_vcpus__switch(vcpus, where, KVM_VCPU_SCHED_IN, where->pid, KVM_UNKNOWN,
-				 vcpu_id);
+	hint = hint_of(vcpus, thread);
+	if (thread->vcpu->vcpu_id != vcpu_id) {
+		if (!hint || hint->vcpu_id != vcpu_id) {
+			set_id(vcpus, thread, where, vcpu_id);
+		} else {
+			end_pending(vcpus, thread, hint);
+			set_vcpu(thread, hint, where);
+		}
+	}
+	return thread->vcpu ? saw(vcpus, thread, where, false) : NULL;
 }
 
 /* A thread that has put its vCPU writes events of the one that it loads next. */
@@ -358,16 +543,14 @@ u64 kvm_vcpus__take_early(struct kvm_vcpus *vcpus, u32 tid)
 }
 
 /* Its id may be another's from now on. */
-void kvm_vcpus__thread_exit(struct kvm_vcpus *vcpus, u32 tid)
+void kvm_vcpus__thread_exit(struct kvm_vcpus *vcpus, u32 perf_tid)
 {
-	struct kvm_thread *thread = find_thread(vcpus, tid);
+	struct kvm_thread *thread = find_perf_thread(vcpus, perf_tid);
 
 	if (!thread)
 		return;
-	if (thread->vcpu && thread->hint && !thread->since)
-		resolve(thread->vcpu, thread->hint);
-	hash_del(&thread->node);
-	free(thread);
+	end_pending(vcpus, thread, hint_of(vcpus, thread));
+	free_thread(thread);
 }
 
 /**
@@ -382,16 +565,22 @@ void kvm_vcpus__resolve(struct kvm_vcpus *vcpus)
 	unsigned int bucket;
 
 	hash_for_each(vcpus->threads, bucket, thread, node) {
-		if (!thread->vcpu || !thread->hint || thread->since)
-			continue;
-		resolve(thread->vcpu, thread->hint);
-		thread->vcpu = thread->hint;
+		if (hint_of(vcpus, thread))
+			end_pending(vcpus, thread, hint_of(vcpus, thread));
 	}
 }
 
-struct kvm_vcpu *kvm_vcpu__known(struct kvm_vcpu *vcpu)
+/**
+ * kvm_vcpu__is_whole - has a recording all events of a vCPU?
+ * @vcpu:	the vCPU
+ * @begin:	since then, until its last one
+ *
+ * Return: false if some may have been lost: on its CPU, or on any CPU while it may have been
+ * on another.
+ */
+bool kvm_vcpu__is_whole(const struct kvm_vcpu *vcpu, u64 begin)
 {
-	return vcpu->same_as ?: vcpu;
+	return begin >= vcpu->broken;
 }
 
 int kvm_vcpu__scnprintf(const struct kvm_vcpu *vcpu, char *buf, size_t size)

@@ -64,14 +64,14 @@ expect()
 }
 
 # The threads that ran each vCPU when the recording began, as KVM's debugfs has them
-expect_header()
+expect_records()
 {
-	perf report --header-only -I -i "$data/perf.data" > "$data/header" 2>&1
-	found=$(grep -c '^# VM [0-9]*-[0-9]*, VCPU [01]: thread [0-9]*$' "$data/header")
+	perf report -D -i "$data/perf.data" > "$data/dump" 2>&1
+	found=$(grep -c 'EVENT_TYPE VM [0-9]*-[0-9]*, VCPU [01]: thread [0-9]*$' "$data/dump")
 	if [ "$found" = 2 ]; then
-		echo "vCPUs in the header [Success]"
+		echo "records of vCPUs [Success]"
 	else
-		echo "vCPUs in the header: $found, not 2 [Failed]"
+		echo "records of vCPUs: $found, not 2 [Failed]"
 		err=1
 	fi
 }
@@ -104,7 +104,7 @@ if [ -e /sys/kernel/tracing/events/kvm/kvm_vcpu_load ]; then
 	[ "$emulated" != SYS64 ] || expect "traps of vCPU 1" 100 --vcpu 1 --event=trap
 fi
 if cat /sys/kernel/debug/kvm/*/vcpu1/pid > /dev/null 2>&1; then
-	expect_header
+	expect_records
 fi
 if grep -qi unknown "$data/report"; then
 	echo "a vCPU is unknown [Failed]"
