@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf kvm stat of the topic perf-kvm-stat: its counts are KVM's own and its times those of
 # the machine, in each mode of KVM; Debian's perf has the faults that the topic mends, and
-# works with it; no tracepoint that exists has changed. t/bench.t has what the new ones cost.
+# works with it; perf works in Debian's user space; no tracepoint that exists has changed.
+# t/bench.t has what the new ones cost.
 # CONFIG=x86 boots a kernel for x86-64, on QEMU's emulation of AMD's SVM: counts of each vCPU.
 . "$(dirname "$0")/ktap.sh"
 . "$TOOLS/t/program.sh"
@@ -15,6 +16,7 @@ export CONFIG
 COUNTED="-icount shift=0,sleep=off -rtc clock=vm"
 kvm=$TOOLS/perf-kvm
 built=$BUILD/perf/perf
+user_arch=arm64
 trap 'put_back; rm -rf "$tmp" "$BUILD/kernel-event"' EXIT
 
 vm_script <<'END2'
@@ -48,6 +50,15 @@ vm_out() {
 runs_anywhere() {
 	readelf -l "$BUILD/perf/perf" >"$tmp/elf" && ! grep INTERP "$tmp/elf" &&
 		readelf -h "$BUILD/perf/perf" | grep AArch64
+}
+
+# Even where somebody has plugins of libtraceevent: this one would end perf.
+loads_nothing() {
+	mkdir -p "$tmp/plugins"
+	echo '__attribute__((constructor)) static void loaded(void) { __builtin_trap(); }' |
+		gcc -shared -fPIC -nostdlib -x c -o "$tmp/plugins/plugin_trap.so" - || return
+	TRACEEVENT_PLUGIN_DIR=$tmp/plugins "$BUILD/perf-host/perf" kvm stat report -f --stdio \
+		-i "$tmp/out/data.arm64" >"$tmp/here" 2>&1 && grep HVC64 "$tmp/here"
 }
 
 # The header has no number that another perf may use for something else.
@@ -150,6 +161,17 @@ debian_perf() {
 	program "$root" usr/bin/perf "$tmp/files/debian"
 }
 
+# user_space SUITE NAME: Debian's with the plugins, trace-cmd and linux-perf, as a file for the VM
+user_space() {
+	root=$(ARCH=$user_arch "$TOOLS/suite" "$1" "$2" libtraceevent1-plugin trace-cmd linux-perf busybox-static \
+		2>"$tmp/err") || return
+	mkdir -p "$tmp/root"
+	[ ! -d "$root/usr/lib64" ] || ln -sfn usr/lib64 "$tmp/root/lib64"
+	tar -C "$root" --exclude=./usr/share --exclude='./usr/lib/python3*' --exclude=./var \
+		--exclude=./lib64 -cf "$tmp/files/user.tar" . &&
+		tar -C "$tmp/root" -rf "$tmp/files/user.tar" .
+}
+
 # The kernel without this topic: its patches are taken back from the tree, which is then as it
 # was, to the date.
 kernel_patches() {
@@ -204,6 +226,21 @@ nops() {
 		awk '$2 < 1 || $2 != $3 || $4 != 0 { bad = 1 } END { exit bad || NR != 6 }' "$tmp/sites"
 }
 
+# in_user_space NAME [VARIABLE=value]...: in that of a newer C library than perf's, and in that of
+# the same, whose libraries fit better, and so do more harm.
+in_user_space() {
+	name=$1
+	shift
+	for suite in trixie machine; do
+		files user.sh
+		if user_space "$suite" "$name"; then
+			vm_out "in Debian, $suite" MEM=2G "$@"
+		else
+			skip "in Debian, $suite" "$(grep -v '^hyptrace: ' "$tmp/err" | head -n 1)"
+		fi
+	done
+}
+
 # x86's perf, which this machine's is, and a guest of x86
 on_x86() {
 	[ "$(uname -m)" = x86_64 ] || {
@@ -214,6 +251,8 @@ on_x86() {
 	built=$BUILD/perf-host/perf
 	files shell.sh exits.sh
 	vm_out x86 MODE=none CPU=max,+svm,+npt
+	user_arch=amd64
+	in_user_space perf-user-x86 MODE=none CPU=max,+svm,+npt
 	plan
 	exit
 }
@@ -232,6 +271,7 @@ ok "make run TOOL=perf-kvm shows what the document does" documented
 files shell.sh exits.sh changes.sh formats.sh
 vm_out "protected" MODE=protected CPU=max
 mv "$tmp/out/formats" "$tmp/with"
+ok "no library is loaded" loads_nothing
 ok "the recording has no feature of its own" known_features
 ok "a later perf's feature is none of ours" later_features
 ok "a feature that ends beyond all numbers" wrapped_feature
@@ -258,6 +298,8 @@ if debian_perf; then
 else
 	skip "Debian's perf" "$(grep -v '^hyptrace: ' "$tmp/err" | head -n 1)"
 fi
+
+in_user_space perf-user MODE=protected CPU=max
 
 ok "a kernel without the topic" without_topic
 files unpatched.sh formats.sh
