@@ -14,8 +14,6 @@
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 
-#include "trace/trace.h"
-
 #define CREATE_TRACE_POINTS
 #include "tracepoint_test.h"
 
@@ -31,7 +29,7 @@ struct probe_data {
 	int value;
 	int order;
 	bool atomic;
-	bool trace_held;
+	bool srcu_held;
 };
 
 static int orders;
@@ -49,7 +47,7 @@ static void note_call(struct probe_data *data, int value)
 	data->value = value;
 	data->order = orders++;
 	data->atomic = !preemptible();
-	data->trace_held = rcu_read_lock_trace_held();
+	data->srcu_held = srcu_read_lock_held(&tracepoint_faultable_srcu);
 }
 
 static void noting_probe(void *data, int value)
@@ -110,6 +108,13 @@ static void call_faultable(void)
 	trace_tp_test_faultable(VALUE);
 }
 
+static void wait_for_tasks_trace(void)
+{
+#ifdef CONFIG_TASKS_TRACE_RCU
+	synchronize_rcu_tasks_trace();
+#endif
+}
+
 static void call_plain(void)
 {
 	trace_tp_test_plain(VALUE);
@@ -143,7 +148,7 @@ static void test_context(struct kunit *test)
 	unregister_trace_tp_test_faultable(noting_probe, &data);
 	KUNIT_EXPECT_EQ(test, data.calls, 1);
 	KUNIT_EXPECT_EQ(test, data.value, VALUE);
-	KUNIT_EXPECT_TRUE(test, data.trace_held);
+	KUNIT_EXPECT_TRUE(test, data.srcu_held);
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		KUNIT_EXPECT_FALSE(test, data.atomic);
 
@@ -262,7 +267,7 @@ static void test_synchronize_waits_for_plain(struct kunit *test)
 }
 
 /* What probes of events use with preemption disabled: filters, triggers, lists of pids */
-static void test_event_sync_waits(struct kunit *test)
+static void test_atomic_sync_waits(struct kunit *test)
 {
 	struct other_task caller, waiter;
 	struct probe_data data;
@@ -273,7 +278,7 @@ static void test_event_sync_waits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_trace_tp_test_plain(spinning_probe, &data), 0);
 	start(test, &caller, call_plain);
 	wait_until_entered(test, &data);
-	start(test, &waiter, trace_event_sync);
+	start(test, &waiter, tracepoint_synchronize_atomic);
 	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
 	complete(&data.let_go);
 	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
@@ -283,20 +288,20 @@ static void test_event_sync_waits(struct kunit *test)
 }
 
 /* Probes that are called while RCU is not watching the CPU */
-static void test_event_sync_waits_for_srcu(struct kunit *test)
+static void test_atomic_sync_waits_for_srcu(struct kunit *test)
 {
 	struct other_task waiter;
 	int idx;
 
 	idx = srcu_read_lock(&tracepoint_srcu);
-	start(test, &waiter, trace_event_sync);
+	start(test, &waiter, tracepoint_synchronize_atomic);
 	KUNIT_EXPECT_FALSE(test, ends(&waiter, A_WHILE));
 	srcu_read_unlock(&tracepoint_srcu, idx);
 	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
 }
 
 /* A page fault takes as long as user space likes. */
-static void test_event_sync_ignores_faults(struct kunit *test)
+static void test_atomic_sync_ignores_faults(struct kunit *test)
 {
 	struct other_task caller, waiter;
 	struct probe_data data;
@@ -304,11 +309,60 @@ static void test_event_sync_ignores_faults(struct kunit *test)
 	init_data(&data);
 	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
 	start_caller(test, &caller, &data);
-	start(test, &waiter, trace_event_sync);
+	start(test, &waiter, tracepoint_synchronize_atomic);
 	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
 	complete(&data.let_go);
 	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
 	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	tracepoint_synchronize_unregister();
+}
+
+/* Those who wait for sleepable BPF programs hold locks: of uprobes, of perf's BPF programs. */
+static void test_tasks_trace_ignores_faults(struct kunit *test)
+{
+	struct other_task caller, waiter;
+	struct probe_data data;
+
+	if (!IS_ENABLED(CONFIG_TASKS_TRACE_RCU))
+		kunit_skip(test, "nobody waits for Tasks Trace RCU");
+	init_data(&data);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start_caller(test, &caller, &data);
+	start(test, &waiter, wait_for_tasks_trace);
+	KUNIT_EXPECT_TRUE(test, ends(&waiter, LONG_ENOUGH));
+	complete(&data.let_go);
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	tracepoint_synchronize_unregister();
+}
+
+struct freed_later {
+	struct rcu_head rcu;
+	struct completion freed;
+};
+
+static void note_freed(struct rcu_head *head)
+{
+	complete(&container_of(head, struct freed_later, rcu)->freed);
+}
+
+/* What a probe uses is freed when it has returned, and nobody waits for that. */
+static void test_call_waits(struct kunit *test)
+{
+	struct freed_later later;
+	struct other_task caller;
+	struct probe_data data;
+
+	init_data(&data);
+	init_completion(&later.freed);
+	KUNIT_ASSERT_EQ(test, register_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	start_caller(test, &caller, &data);
+	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &data), 0);
+	call_tracepoint_faultable(&later.rcu, note_freed);
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&later.freed, A_WHILE), 0);
+	complete(&data.let_go);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&later.freed, LONG_ENOUGH), 0);
+	KUNIT_EXPECT_TRUE(test, ends(&caller, LONG_ENOUGH));
 	tracepoint_synchronize_unregister();
 }
 
@@ -368,7 +422,7 @@ static void test_array_stays(struct kunit *test)
 	start_caller(test, &caller, &first);
 	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(noting_probe, &second), 0);
 	KUNIT_EXPECT_EQ(test, unregister_trace_tp_test_faultable(sleeping_probe, &first), 0);
-	/* If it were freed after a grace period of RCU, it would be used for others now. */
+	/* If it were freed after another grace period, it would be used for others now. */
 	rcu_barrier();
 	srcu_barrier(&tracepoint_srcu);
 	for (i = 0; i < ARRAY_SIZE(other); i++)
@@ -390,9 +444,11 @@ static struct kunit_case tracepoint_test_cases[] = {
 #endif
 	KUNIT_CASE_SLOW(test_synchronize_waits),
 	KUNIT_CASE_SLOW(test_synchronize_waits_for_plain),
-	KUNIT_CASE_SLOW(test_event_sync_waits),
-	KUNIT_CASE_SLOW(test_event_sync_waits_for_srcu),
-	KUNIT_CASE(test_event_sync_ignores_faults),
+	KUNIT_CASE_SLOW(test_atomic_sync_waits),
+	KUNIT_CASE_SLOW(test_atomic_sync_waits_for_srcu),
+	KUNIT_CASE(test_atomic_sync_ignores_faults),
+	KUNIT_CASE(test_tasks_trace_ignores_faults),
+	KUNIT_CASE_SLOW(test_call_waits),
 	KUNIT_CASE(test_register_does_not_wait),
 	KUNIT_CASE(test_array_stays),
 	{}

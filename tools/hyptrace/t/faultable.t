@@ -68,7 +68,10 @@ preempt)
 	done
 	;;
 rt) in_vm rt rt ;;
-x86) in_vm x86 full ;;
+x86)
+	in_vm x86 full
+	[ -n "$TESTS" ] || ok "x86: a kprobe was tested" grep "^ok .*waits.sh.* kprobe" "$tmp/tap"
+	;;
 *) in_vm "$CONFIG" ;;
 esac
 case $CONFIG in

@@ -4,7 +4,7 @@
  *
  *	event SYSTEM/EVENT FIELD COMMAND [ARGUMENT]...
  *
- * FIELD is a __data_loc string of the event.
+ * FIELD is a __data_loc string of the event. With - for it, no text is printed.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	offset = field_offset(argv[1], argv[2]);
+	offset = strcmp(argv[2], "-") ? field_offset(argv[1], argv[2]) : 0;
 	pid = start(argv + 3, &go);
 	if (pid < 0)
 		fail("fork");
@@ -131,6 +131,7 @@ int main(int argc, char **argv)
 	if (write(go, "", 1) != 1)
 		fail("write");
 	waitpid(pid, NULL, 0);
-	print_samples((void *)ring, ring + page_size, offset);
+	if (offset)
+		print_samples((void *)ring, ring + page_size, offset);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Make a system call whose argument is a string on a page that is not there:
  *
- *	page KIND [MS]
+ *	page [-i] KIND [MS]
  *
  * KIND  missing   only comes when a handler of userfaultfd gives it, MS milliseconds after
  *                 the fault, or when standard input has a line or ends if MS is "hold";
@@ -13,9 +13,11 @@
  *       hole      anonymous memory that was never touched: an empty string
  *       unmapped  no memory at all
  *
- * Prints what became of the system call, how long it took, how often the handler was
- * asked, and how many times SIGUSR1 came. The string is /page/KIND, so openat() fails with
- * ENOENT if it can read it.
+ *  -i   the system call is an invalid one: it fails with EINVAL before it reads the string
+ *
+ * With "hold", prints that the handler waits. Then prints what became of the system call, how
+ * long it took, how often the handler was asked, and how many times SIGUSR1 came. The string is
+ * /page/KIND, so openat() fails with ENOENT if it can read it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,6 +43,7 @@ static char text[64];
 static size_t text_offset;	/* in the page that is given: what comes before is there */
 static int delay_ms;		/* -1: wait for standard input */
 static int uffd;
+static int open_flags = O_RDONLY;
 static int faults;
 static int signals;
 
@@ -87,9 +90,13 @@ static void wait_before_giving(void)
 {
 	char line[16] = "";
 
-	if (delay_ms >= 0)
+	if (delay_ms >= 0) {
 		usleep(delay_ms * 1000);
-	else if (read(STDIN_FILENO, line, sizeof(line) - 1) < 0)
+		return;
+	}
+	printf("the handler waits\n");
+	fflush(stdout);
+	if (read(STDIN_FILENO, line, sizeof(line) - 1) < 0)
 		fail("read");
 	obey(line);
 }
@@ -243,8 +250,13 @@ int main(int argc, char **argv)
 	long begin;
 	char *path;
 
+	if (argc > 1 && !strcmp(argv[1], "-i")) {
+		open_flags = O_TMPFILE;	/* without a right to write */
+		argv++;
+		argc--;
+	}
 	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: page KIND [MS|hold]\n");
+		fprintf(stderr, "usage: page [-i] KIND [MS|hold]\n");
 		return 2;
 	}
 	page_size = sysconf(_SC_PAGESIZE);
@@ -255,7 +267,7 @@ int main(int argc, char **argv)
 	path = prepare(argv[1]);
 	begin = now_ms();
 	errno = 0;
-	syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0);
+	syscall(SYS_openat, AT_FDCWD, path, open_flags, 0);
 	printf("openat=%s ms=%ld faults=%d signals=%d\n", strerrorname_np(errno), now_ms() - begin,
 	       faults, signals);
 	return 0;
