@@ -42,6 +42,10 @@ derives() {
 		'a.no_strings.default 40' 'a.off.plain 10' 'a.event.plain 30' |
 		awk -f "$dir/derived.awk" | tail -n 3 | xargs)" = "syscall_more_insns.a.off 1 insns \
 syscall_more_insns.a.event 60 insns syscall_more_insns.a.no_strings 10 insns" ] &&
+		[ "$(printf 'syscall_insns.%s insns\n' 'a.excluded.default 15' \
+		'a.excluded_no_strings.default 12' 'a.excluded.plain 10' |
+		awk -f "$dir/derived.awk" | tail -n 3 | xargs)" = "syscall_more_insns.a.excluded 5 insns \
+syscall_strings_insns.a.excluded 3 insns syscall_more_insns.a.excluded_no_strings 2 insns" ] &&
 		[ "$(echo 'a 1 insns' | awk -f "$dir/derived.awk")" = "a 1 insns" ]
 }
 

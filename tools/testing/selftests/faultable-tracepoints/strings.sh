@@ -126,6 +126,81 @@ two_strings() {
 	said ' "to tab\011here", ' && said ' "/none/link")'
 }
 
+# asked TIMES [COMMAND]...: how often the handler of userfaultfd was asked for a string that the call
+# itself does not read
+asked() {
+	times=$1
+	shift
+	"$@" page -i missing "$DELAY_MS" >asked || return
+	grep -q "openat=EINVAL.*faults=$times" asked || { sed 's/^/# /' asked && return 1; }
+}
+
+enable_openat() {
+	echo >"$TRACEFS/trace"
+	echo "$1" >"$EVENTS/sys_enter_openat/enable"
+}
+
+recorded() {
+	grep -q '"/page/missing"' "$TRACEFS/trace"
+}
+
+wanted() {
+	enable_openat 1 && asked 1 && recorded
+	ended=$?
+	enable_openat 0
+	return $ended
+}
+
+# unwanted FILE VALUE BACK: not while that is so
+unwanted() {
+	echo "$2" >"$TRACEFS/$1" && enable_openat 1 && asked 0 && ! recorded
+	ended=$?
+	enable_openat 0
+	echo "$3" >"$TRACEFS/$1"
+	return $ended
+}
+
+excluded() {
+	# shellcheck disable=SC2016 # not this shell's
+	enable_openat 1 && asked 0 sh -c 'echo $$ >"$0" && exec "$@"' \
+		"$TRACEFS/set_event_notrace_pid" && ! recorded
+	ended=$?
+	enable_openat 0
+	echo >"$TRACEFS/set_event_notrace_pid"
+	return $ended
+}
+
+# Another event's trigger leaves it soft-disabled.
+OTHER_TRIGGER=$TRACEFS/events/sched/sched_process_wait/trigger
+OPENAT_TRIGGER=$EVENTS/sys_enter_openat/trigger
+
+# soft_disabled TIMES [TRIGGER]: with that trigger of its own
+soft_disabled() {
+	echo 'enable_event:syscalls:sys_enter_openat if pid == -2' >"$OTHER_TRIGGER" &&
+		{ [ -z "${2-}" ] || echo "$2" >"$OPENAT_TRIGGER"; } &&
+		grep -q '^0\*' "$EVENTS/sys_enter_openat/enable" && asked "$1" && ! recorded
+	ended=$?
+	cat "$EVENTS/sys_enter_openat/hist" >hist 2>/dev/null
+	[ -z "${2-}" ] || echo "!$2" >"$OPENAT_TRIGGER"
+	echo '!enable_event:syscalls:sys_enter_openat' >"$OTHER_TRIGGER"
+	return $ended
+}
+
+conditional_trigger() {
+	soft_disabled 1 hist:keys=__filename_val && grep -q '__filename_val: /page/missing ' hist
+}
+
+# It turns tracing on, so the event itself is recorded.
+turned_on() {
+	echo traceon >"$OPENAT_TRIGGER" && echo 0 >"$TRACEFS/tracing_on" && enable_openat 1 &&
+		page missing "$DELAY_MS" >/dev/null && recorded
+	ended=$?
+	enable_openat 0
+	echo '!traceon' >"$OPENAT_TRIGGER"
+	echo 1 >"$TRACEFS/tracing_on"
+	return $ended
+}
+
 sizes_of_instances() {
 	mkdir "$TRACEFS/instances/strings" &&
 		echo 32 >"$TRACEFS/instances/strings/syscall_user_buf_size" &&
@@ -160,6 +235,14 @@ ok "filters" filters
 unfilter
 ok "a histogram of strings" histogram
 ok "two strings" two_strings
+ok "a string is read for the event" wanted
+ok "not for a task that set_event_pid excludes" unwanted set_event_pid 1 ""
+ok "nor for one that set_event_notrace_pid excludes" excluded
+ok "not while tracing is off" unwanted tracing_on 0 1
+ok "not for a soft-disabled event" soft_disabled 0
+ok "nor one with a trigger without a condition" soft_disabled 0 traceon
+ok "but for its trigger with a condition" conditional_trigger
+ok "for the event that turns tracing on" turned_on
 ok "instances have sizes of their own" sizes_of_instances
 ok "all events of system calls" all_events
 finish
