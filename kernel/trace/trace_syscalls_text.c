@@ -10,8 +10,9 @@
  *	entry->args[nb_args] | u32 loc[nr] | text NUL | text NUL ...
  *
  * In a text, "\ooo" stands for each byte that can't be printed, and for the backslash itself.
- * "..." ends a text that was too long. "(fault)" stands for what can't be read. The strings of
- * an array are separated by spaces; a space in one of them is "\040".
+ * "..." ends a text that was too long. "(null)" stands for a null pointer, "(fault)" for what
+ * can't be read. The strings of an array are separated by spaces; a space in one of them is
+ * "\040".
  */
 #include <linux/compat.h>
 #include <linux/ctype.h>
@@ -106,30 +107,31 @@ static void text_append_user(struct text_writer *w, const char *s, unsigned int 
 	}
 }
 
-static void text_append_fault(struct text_writer *w)
+static void text_append_string(struct text_writer *w, const char *s)
 {
-	static const char fault[] = "(fault)";
-
-	text_append(w, fault, sizeof(fault) - 1);
+	text_append(w, s, strlen(s));
 }
 
 /* A chunk ends where its page does, so that all before a page that can't be read is. */
-static void text_read_string(struct text_writer *w, const char __user *from, bool in_array)
+static void text_read_string(struct text_writer *w, const char __user *from,
+			     unsigned long size, bool in_array)
 {
 	char chunk[CHUNK];
 	unsigned long count;
 	long n;
 
-	do {
-		count = min(sizeof(chunk), PAGE_SIZE - offset_in_page(from));
+	for (; size && !w->full; size -= n) {
+		count = min3(sizeof(chunk), PAGE_SIZE - offset_in_page(from), size);
 		n = strncpy_from_user(chunk, from, count);
 		if (n < 0) {
-			text_append_fault(w);
+			text_append_string(w, "(fault)");
 			return;
 		}
 		text_append_user(w, chunk, n, in_array);
+		if (n < count)
+			return;
 		from += n;
-	} while (n == count && !w->full);
+	}
 }
 
 /* The pointers of an array have the size that they have in the task's ABI. */
@@ -157,15 +159,30 @@ static void text_read_array(struct text_writer *w, const void __user *array)
 
 	for (i = 0; !w->full; i++) {
 		if (get_user_pointer(&from, array, i)) {
-			text_append_fault(w);
+			text_append_string(w, "(fault)");
 			return;
 		}
 		if (!from)
 			return;
 		if (i)
 			text_append(w, " ", 1);
-		text_read_string(w, from, true);
+		text_read_string(w, from, ULONG_MAX, true);
 	}
+}
+
+static void text_read_arg(struct text_writer *w, const struct syscall_metadata *meta,
+			  const unsigned long *args, unsigned int i)
+{
+	unsigned long size = ULONG_MAX;
+
+	if (meta->text_length >= 0)
+		size = lower_32_bits(args[meta->text_length]);
+	if (!args[i])
+		text_append_string(w, "(null)");
+	else if (i == meta->text_array)
+		text_read_array(w, (const void __user *)args[i]);
+	else
+		text_read_string(w, (const char __user *)args[i], size, false);
 }
 
 /**
@@ -180,7 +197,7 @@ static void text_read_array(struct text_writer *w, const void __user *array)
 void syscall_read_texts(struct syscall_texts *texts, const struct syscall_metadata *meta,
 			const unsigned long *args, unsigned int size)
 {
-	unsigned int i, mask;
+	unsigned int mask;
 
 	texts->nr = 0;
 	for (mask = meta->text_mask; mask; mask &= mask - 1) {
@@ -189,11 +206,8 @@ void syscall_read_texts(struct syscall_texts *texts, const struct syscall_metada
 			.size = min(size, SYSCALL_TEXT_MAX),
 		};
 
-		i = __ffs(mask);
-		if (size && i == meta->text_array)
-			text_read_array(&w, (const void __user *)args[i]);
-		else if (size)
-			text_read_string(&w, (const char __user *)args[i], false);
+		if (size)
+			text_read_arg(&w, meta, args, __ffs(mask));
 		w.buf[w.len] = '\0';
 		texts->len[texts->nr++] = w.len + 1;
 	}
@@ -247,35 +261,4 @@ const char *syscall_text(const struct syscall_trace_enter *entry, int nb_args, i
 	const u32 *loc = (const u32 *)&entry->args[nb_args];
 
 	return (const char *)entry + (loc[nr] & 0xffff);
-}
-
-/* Data that is written, and is no string */
-static bool is_data(const char *name)
-{
-	static const char * const data[] = { "buf", "ubuf", "u_msg_ptr" };
-
-	return match_string(data, ARRAY_SIZE(data), name) >= 0;
-}
-
-/**
- * syscall_find_texts - find the arguments of a system call that point to strings
- * @meta: the system call
- *
- * These are strings that the system call takes, and the arguments of a program: its
- * environment may have secrets.
- */
-void __init syscall_find_texts(struct syscall_metadata *meta)
-{
-	int i;
-
-	meta->text_array = -1;
-	for (i = 0; i < meta->nb_args; i++) {
-		if (!strcmp(meta->types[i], "const char *const *") &&
-		    !strcmp(meta->args[i], "argv"))
-			meta->text_array = i;
-		else if (strcmp(meta->types[i], "const char *") || is_data(meta->args[i]))
-			continue;
-		if (!WARN_ON_ONCE(hweight8(meta->text_mask) == SYSCALL_TEXTS))
-			meta->text_mask |= BIT(i);
-	}
 }

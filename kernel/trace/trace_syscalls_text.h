@@ -8,6 +8,10 @@
 struct syscall_metadata;
 struct syscall_trace_enter;
 
+/* All that the kernel has, until it has booted */
+extern struct syscall_metadata *__start_syscalls_metadata[];
+extern struct syscall_metadata *__stop_syscalls_metadata[];
+
 /* No system call has more strings than that. */
 #define SYSCALL_TEXTS		3
 

@@ -18,7 +18,7 @@ need kernel archs
 options() {
 	for option in BPF_SYSCALL BUG EXPERT FTRACE FTRACE_SYSCALLS HIST_TRIGGERS \
 		KPROBES KPROBE_EVENTS KUNIT MMU MODULES NET PERF_EVENTS PRINTK SMP \
-		TRACEPOINT_KUNIT_TEST UPROBE_EVENTS; do
+		TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST UPROBE_EVENTS; do
 		echo "$option=y"
 	done
 	case $machine in
@@ -34,7 +34,7 @@ options() {
 
 # Options of ours that this machine must have got
 wanted() {
-	printf '%s=y\n' BPF_EVENTS FTRACE_SYSCALLS TRACEPOINT_KUNIT_TEST
+	printf '%s=y\n' BPF_EVENTS FTRACE_SYSCALLS TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST
 	case $machine in
 	x86-m) echo TRACE_REMOTE_TEST=m ;;
 	x86-y) printf '%s=y\n' TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST KVM_AMD KVM_INTEL ;;

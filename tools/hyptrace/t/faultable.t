@@ -18,7 +18,7 @@ selftest=$BUILD/selftest-$SUITE
 
 vm_script <<'END'
 kunit() {
-	sed -n 's/^    //p' /sys/kernel/debug/kunit/tracepoint/results
+	sed -n 's/^    //p' "/sys/kernel/debug/kunit/$1/results"
 }
 # The kernel that was asked for
 model() {
@@ -32,7 +32,8 @@ model() {
 	esac
 }
 [ -z "$(cat model)" ] || run model "$(cat model)"
-run kunit
+run kunit tracepoint
+run kunit tracepoint_syscalls
 for test in $(cat tests); do
 	run "faultable-tracepoints/$test"
 done
@@ -42,7 +43,7 @@ END
 in_vm() {
 	echo "${2-}" >"$tmp/files/model"
 	vm "$1" MODE=none SMP=2 \
-		CMDLINE="kunit.enable=1 kunit.filter_glob=tracepoint $(echo "${2-}" | sed '/^rt$/d; s/..*/preempt=&/')"
+		CMDLINE="kunit.enable=1 kunit.filter_glob=tracepoint* $(echo "${2-}" | sed '/^rt$/d; s/..*/preempt=&/')"
 	# The kernels for this are made with seccomp and 32-bit programs.
 	[ -z "${2-}" ] || [ -n "$TESTS" ] || for what in seccomp 32-bit; do
 		ok "$CONFIG: $what was tested" grep "^ok .*calls.sh.* $what" "$tmp/tap"

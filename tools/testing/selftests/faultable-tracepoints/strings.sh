@@ -126,6 +126,42 @@ two_strings() {
 	said ' "to tab\011here", ' && said ' "/none/link")'
 }
 
+# names CALL TEXT...: what the event of a call with such arguments shows
+named() {
+	call=$1
+	event=sys_enter_${1%_nothing}
+	shift
+	traced "$event" names "$call"
+	for text; do
+		said "$text" || return
+	done
+}
+
+# The options may have a password.
+mounts() {
+	named mount '"/names/device", dir_name: ' '"/names/place", type: ' '"names-type", flags: 0, ' &&
+		! grep password out
+}
+
+sets_names() {
+	named sethostname '"name", len: 4)' && named setdomainname '"name", len: 4)'
+}
+
+null_pointers() {
+	named utimensat 'filename: 0 "(null)", ' &&
+		named mount_nothing 'dev_name: 0 "(null)", ' '"/names/place", type: 0 "(null)", ' &&
+		named execve '"/names/none", argv: 0 "(null)", envp: 0)'
+}
+
+no_data() {
+	named setsockopt 'optval: ' && ! grep names/option out
+}
+
+# Only x86-64 has these.
+utimes() {
+	named utimes '"/names/utimes", ' && named utime '"/names/utime", '
+}
+
 # asked TIMES [COMMAND]...: how often the handler of userfaultfd was asked for a string that the call
 # itself does not read
 asked() {
@@ -235,6 +271,12 @@ ok "filters" filters
 unfilter
 ok "a histogram of strings" histogram
 ok "two strings" two_strings
+ok "three strings, that are not declared to be any" mounts
+ok "umount()" named umount 'name: ' '"/names/place", flags: 0)'
+ok "names that end where their length says" sets_names
+ok "null pointers" null_pointers
+ok "no data" no_data
+[ ! -d "$EVENTS/sys_enter_utimes" ] || ok "utime() and utimes()" utimes
 ok "a string is read for the event" wanted
 ok "not for a task that set_event_pid excludes" unwanted set_event_pid 1 ""
 ok "nor for one that set_event_notrace_pid excludes" excluded
