@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bpf_get_stackid() finds the chains of a guest's kernel and of its user space, and no build IDs
- * of the latter.
+ * bpf_get_stackid() and bpf_get_stack() find the chains of a guest's kernel and of its user space
+ * if a flag asks for them, and no build IDs of the latter. Without the flag they find none of a
+ * guest, and with it none of the host.
  *
  * usage: bpf [cycles]
  */
@@ -21,6 +22,10 @@
 
 #define DEADLINE	30	/* seconds */
 #define MAX_STACKS	1024
+#define SAMPLES		20
+
+/* BPF_F_GUEST_STACK, which older headers lack */
+#define GUEST_STACK	(0x67667374ULL << 32)
 
 static const struct layout plain = { 12, 48 };
 static struct vm vm;
@@ -31,20 +36,70 @@ static int create_stacks(unsigned int entry_size, unsigned int flags)
 	return create_bpf_map(BPF_MAP_TYPE_STACK_TRACE, MAX_STACK * entry_size, MAX_STACKS, flags);
 }
 
-/* A program that puts the chain that the flags select in the map */
-static int load_program(int map, unsigned int flags)
+#define FOUND		1
+#define BUFFER_SIZE	400
+
+#define INSN(op, to, from, offset, value)					\
+	((struct bpf_insn) { .code = (op), .dst_reg = (to), .src_reg = (from),	\
+			     .off = (offset), .imm = (value) })
+#define LOAD(to, value)		INSN(BPF_LD | BPF_DW | BPF_IMM, to, 0, 0, (uint32_t)(value))
+#define LOAD_MAP(to, map)	INSN(BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, map)
+#define HIGH(value)		INSN(0, 0, 0, 0, (uint64_t)(value) >> 32)
+#define MOVE(to, from)		INSN(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
+#define SET(to, value)		INSN(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value)
+#define ADD(to, value)		INSN(BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, value)
+#define CALL(function)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, function)
+#define SKIP_IF(condition)	INSN(BPF_JMP | (condition) | BPF_K, BPF_REG_0, 0, 1, 0)
+
+#define MAX_CALL	16
+
+/* A program that makes a call and keeps its result as a key of the map, and the sample, too */
+static int load_call(const struct bpf_insn *call, size_t nr, int results)
 {
-	struct bpf_insn insns[] = {
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_2,
-		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
-		{},
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = flags },
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_stackid },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+	const struct bpf_insn end[] = {
+		INSN(BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, -4, 0),
+		LOAD_MAP(BPF_REG_1, results), HIGH(0),
+		MOVE(BPF_REG_2, BPF_REG_10), ADD(BPF_REG_2, -4),
+		MOVE(BPF_REG_3, BPF_REG_2),
+		SET(BPF_REG_4, 0),
+		CALL(BPF_FUNC_map_update_elem),
+		SET(BPF_REG_0, 1),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	struct bpf_insn insns[MAX_CALL + ARRAY_SIZE(end)];
+
+	memcpy(insns, call, nr * sizeof(*call));
+	memcpy(insns + nr, end, sizeof(end));
+	return load_bpf_program(insns, nr + ARRAY_SIZE(end));
+}
+
+/* One that puts the chain that the flags select in the map */
+static int load_stackid(int map, int results, uint64_t flags)
+{
+	const struct bpf_insn call[] = {
+		LOAD_MAP(BPF_REG_2, map), HIGH(0),
+		LOAD(BPF_REG_3, flags), HIGH(flags),
+		CALL(BPF_FUNC_get_stackid),
+		/* A stack's number counts as FOUND. */
+		SKIP_IF(BPF_JSLT), SET(BPF_REG_0, FOUND),
 	};
 
-	return load_bpf_program(insns, ARRAY_SIZE(insns));
+	return load_call(call, ARRAY_SIZE(call), results);
+}
+
+/* One that reads the chain, which is shorter: bpf_get_stack() shortens that of the sample, too. */
+static int load_stack(int results, uint64_t flags)
+{
+	const struct bpf_insn call[] = {
+		MOVE(BPF_REG_2, BPF_REG_10), ADD(BPF_REG_2, -8 - BUFFER_SIZE),
+		SET(BPF_REG_3, BUFFER_SIZE),
+		LOAD(BPF_REG_4, flags), HIGH(flags),
+		CALL(BPF_FUNC_get_stack),
+		/* So does the length of one. */
+		SKIP_IF(BPF_JSLE), SET(BPF_REG_0, FOUND),
+	};
+
+	return load_call(call, ARRAY_SIZE(call), results);
 }
 
 static bool has_next(int map, uint32_t *key, bool first)
@@ -77,7 +132,7 @@ static bool read_stack(int map, uint32_t key, struct sample *sample, unsigned in
 }
 
 /* Returns how many stacks spin, or -1 if one is wrong. */
-static int check_stacks(int map, unsigned int cpumode, bool build_ids)
+static int check_stacks(int map, unsigned int cpumode)
 {
 	bool first = true;
 	struct sample sample;
@@ -86,9 +141,6 @@ static int check_stacks(int map, unsigned int cpumode, bool build_ids)
 
 	while (has_next(map, &key, first)) {
 		first = false;
-		/* Stacks of build IDs have no room here: there must be none. */
-		if (build_ids)
-			return -1;
 		if (!read_stack(map, key, &sample, cpumode))
 			continue;
 		if (!is_right(&sample, MAX_STACK)) {
@@ -100,31 +152,171 @@ static int check_stacks(int map, unsigned int cpumode, bool build_ids)
 	return found;
 }
 
-/* What the map has after a while: stops when there are stacks, or one that is wrong. */
-static int run_program(unsigned int flags, unsigned int cpumode, unsigned int seconds,
-		       bool build_ids)
+static int create_results(void)
 {
-	int map = create_stacks(build_ids ? sizeof(struct bpf_stack_build_id) : sizeof(uint64_t),
-				build_ids ? BPF_F_STACK_BUILD_ID : 0);
-	int program = load_program(map, flags), found = 0;
-	time_t deadline = time(NULL) + seconds;
+	return create_bpf_map(BPF_MAP_TYPE_HASH, sizeof(int32_t), 16, 0);
+}
+
+/*
+ * Of a program that runs: each call returned this. With the PMU an overflow may be late, and
+ * its sample the host's.
+ */
+static bool results_are(int results, int32_t expected)
+{
+	bool first = true, found = false;
+	int32_t result;
+
+	while (has_next(results, (uint32_t *)&result, first)) {
+		first = false;
+		found |= result == expected;
+		if (result != expected && !(use_pmu && result == -EFAULT)) {
+			ksft_print_msg("a call returned %d\n", result);
+			return false;
+		}
+	}
+	return found;
+}
+
+static void attach(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid, int program)
+{
+	if (!open_sampler(sampler, attr, tid))
+		err(1, "perf_event_open");
+	if (ioctl(sampler->fd, PERF_EVENT_IOC_SET_BPF, program))
+		err(1, "PERF_EVENT_IOC_SET_BPF");
+}
+
+/* Whether the guest's stacks that spin are found, until there is one or one is wrong */
+static bool finds_stacks(uint64_t flags, unsigned int cpumode)
+{
+	int map = create_stacks(sizeof(uint64_t), 0), results = create_results();
+	int program = load_stackid(map, results, flags), found = 0;
+	time_t deadline = time(NULL) + DEADLINE;
 	struct perf_event_attr attr;
 	struct sampler sampler;
 
 	init_event(&attr);
-	if (!open_sampler(&sampler, &attr, vcpu.tid))
-		err(1, "perf_event_open");
-	if (ioctl(sampler.fd, PERF_EVENT_IOC_SET_BPF, program))
-		err(1, "PERF_EVENT_IOC_SET_BPF");
+	attach(&sampler, &attr, vcpu.tid, program);
 	while (!found && time(NULL) < deadline) {
 		usleep(10000);
-		found = check_stacks(map, cpumode, build_ids);
+		found = check_stacks(map, cpumode);
 	}
 	ksft_print_msg("%d stacks that spin\n", found);
 	close_sampler(&sampler);
 	close(program);
+	close(results);
 	close(map);
-	return found;
+	return found > 0;
+}
+
+/* Whether all of the program's calls return this, in so many samples */
+static bool returns(int program, int results, struct perf_event_attr *attr, pid_t tid,
+		    int32_t expected)
+{
+	time_t deadline = time(NULL) + DEADLINE;
+	struct sampler sampler;
+	struct sample sample;
+
+	attach(&sampler, attr, tid, program);
+	/* This thread may be the one that is sampled. */
+	while (sampler.samples < SAMPLES && time(NULL) < deadline)
+		next_sample(&sampler, &sample);
+	close_sampler(&sampler);
+	close(program);
+	return sampler.samples >= SAMPLES && results_are(results, expected);
+}
+
+static bool stackid_returns(uint64_t flags, unsigned int map_flags, struct perf_event_attr *attr,
+			    pid_t tid, int32_t expected)
+{
+	size_t entry = map_flags ? sizeof(struct bpf_stack_build_id) : sizeof(uint64_t);
+	int map = create_stacks(entry, map_flags), results = create_results();
+	bool good = returns(load_stackid(map, results, flags), results, attr, tid, expected);
+
+	close(results);
+	close(map);
+	return good;
+}
+
+static bool stack_returns(uint64_t flags, struct perf_event_attr *attr, pid_t tid,
+			  int32_t expected)
+{
+	int results = create_results();
+	bool good = returns(load_stack(results, flags), results, attr, tid, expected);
+
+	close(results);
+	return good;
+}
+
+static bool both_return(uint64_t flags, struct perf_event_attr *attr, pid_t tid, int32_t expected)
+{
+	return stackid_returns(flags, 0, attr, tid, expected) &&
+	       stack_returns(flags, attr, tid, expected);
+}
+
+static void init_guest_event(struct perf_event_attr *attr, bool user)
+{
+	init_event(attr);
+	attr->exclude_user = !user;
+	attr->exclude_kernel = user;
+}
+
+/* A program that does not ask for a guest's stacks gets none. */
+static bool not_asked(void)
+{
+	struct perf_event_attr kernel, user;
+
+	init_guest_event(&kernel, false);
+	init_guest_event(&user, true);
+	return both_return(0, &kernel, vcpu.tid, -EFAULT) &&
+	       both_return(BPF_F_USER_STACK, &user, vcpu.tid, -EFAULT);
+}
+
+static bool asked(void)
+{
+	struct perf_event_attr kernel, user;
+
+	init_guest_event(&kernel, false);
+	init_guest_event(&user, true);
+	return both_return(GUEST_STACK, &kernel, vcpu.tid, FOUND) &&
+	       both_return(GUEST_STACK | BPF_F_USER_STACK, &user, vcpu.tid, FOUND);
+}
+
+/* Of the host's samples one that asks for a guest's stacks gets none. */
+static bool host(void)
+{
+	struct perf_event_attr attr;
+
+	init_event(&attr);
+	attr.exclude_host = 0;
+	attr.exclude_guest = 1;
+	attr.exclude_kernel = 1;
+	return both_return(BPF_F_USER_STACK, &attr, getpid(), FOUND) &&
+	       both_return(GUEST_STACK | BPF_F_USER_STACK, &attr, getpid(), -EFAULT);
+}
+
+/* Flags that others may add are not taken for this one, nor are parts of it. */
+static bool other_flags(void)
+{
+	struct perf_event_attr attr;
+	unsigned int bit;
+
+	init_guest_event(&attr, false);
+	for (bit = 32; bit < 64; bit++) {
+		if (!stack_returns(1UL << bit, &attr, vcpu.tid, -EINVAL) ||
+		    !stackid_returns(GUEST_STACK ^ 1UL << bit, 0, &attr, vcpu.tid, -EINVAL))
+			return false;
+	}
+	return true;
+}
+
+static bool no_build_ids(void)
+{
+	uint64_t flags = GUEST_STACK | BPF_F_USER_STACK;
+	struct perf_event_attr attr;
+
+	init_guest_event(&attr, true);
+	return stackid_returns(flags, BPF_F_STACK_BUILD_ID, &attr, vcpu.tid, -EOPNOTSUPP) &&
+	       stack_returns(flags | BPF_F_USER_BUILD_ID, &attr, vcpu.tid, -EOPNOTSUPP);
 }
 
 static void start(void)
@@ -141,14 +333,17 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	use_pmu = argc > 1 && !strcmp(argv[1], "cycles");
 	ksft_print_header();
-	ksft_set_plan(3);
+	ksft_set_plan(7);
 	start();
-	ksft_test_result(run_program(0, PERF_RECORD_MISC_GUEST_KERNEL, DEADLINE, false) > 0,
+	ksft_test_result(finds_stacks(GUEST_STACK, PERF_RECORD_MISC_GUEST_KERNEL),
 			 "the guest's kernel\n");
-	ksft_test_result(run_program(BPF_F_USER_STACK, PERF_RECORD_MISC_GUEST_USER, DEADLINE,
-				     false) > 0, "the guest's user space\n");
-	ksft_test_result(!run_program(BPF_F_USER_STACK, PERF_RECORD_MISC_GUEST_USER, 2, true),
-			 "no build IDs of the guest's user space\n");
+	ksft_test_result(finds_stacks(GUEST_STACK | BPF_F_USER_STACK,
+				      PERF_RECORD_MISC_GUEST_USER), "the guest's user space\n");
+	ksft_test_result(not_asked(), "no guest without the flag\n");
+	ksft_test_result(asked(), "both calls with the flag\n");
+	ksft_test_result(host(), "no host with the flag\n");
+	ksft_test_result(other_flags(), "other flags\n");
+	ksft_test_result(no_build_ids(), "no build IDs of the guest's user space\n");
 	stop_vcpu(&vcpu);
 	close_vcpu(&vcpu);
 	destroy_vm(&vm);
