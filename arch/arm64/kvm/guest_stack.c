@@ -19,6 +19,42 @@ bool guest_walk_read(const struct guest_walk *walk, u64 ipa, u64 *word)
 	return kvm_vcpu_read_word(walk->vcpu, ipa, word, sizeof(*word));
 }
 
+static bool has_pie(struct kvm *kvm)
+{
+	return cpus_have_final_cap(ARM64_HAS_S1PIE) &&
+	       kvm_has_feat(kvm, ID_AA64MMFR3_EL1, S1PIE, IMP);
+}
+
+static bool has_poe(struct kvm *kvm)
+{
+	return system_supports_poe() && kvm_has_feat(kvm, ID_AA64MMFR3_EL1, S1POE, IMP);
+}
+
+/*
+ * With VHE the registers of EL1 are on this CPU, and vcpu_read_sys_reg() does not know that
+ * of these. pKVM has TCR2_EL1 turned off for its guests, whatever they write to it.
+ */
+static void read_permissions(struct kvm_vcpu *vcpu, struct guest_walk *walk)
+{
+	u64 tcr2;
+
+	if (!cpus_have_final_cap(ARM64_HAS_TCR2) || is_protected_kvm_enabled() ||
+	    !kvm_has_feat(vcpu->kvm, ID_AA64MMFR3_EL1, TCRX, IMP))
+		return;
+
+	tcr2 = has_vhe() ? read_sysreg_s(SYS_TCR2_EL12) : __vcpu_sys_reg(vcpu, TCR2_EL1);
+	if (tcr2 & TCR2_EL1x_PIE && has_pie(vcpu->kvm)) {
+		walk->tcr2 |= TCR2_EL1x_PIE;
+		walk->pire0 = has_vhe() ? read_sysreg_s(SYS_PIRE0_EL12) :
+					  __vcpu_sys_reg(vcpu, PIRE0_EL1);
+	}
+	/* That of EL0 is saved at each exit. */
+	if (tcr2 & TCR2_EL1x_E0POE && has_poe(vcpu->kvm)) {
+		walk->tcr2 |= TCR2_EL1x_E0POE;
+		walk->por_el0 = __vcpu_sys_reg(vcpu, POR_EL0);
+	}
+}
+
 /*
  * Without VHE the registers were saved at the exit. With VHE those of EL1 are on this CPU,
  * which vcpu_read_sys_reg() knows.
@@ -40,7 +76,10 @@ static void read_registers(struct kvm_vcpu *vcpu, struct guest_walk *walk)
 		.lpa2_16k	= kvm_has_feat(kvm, ID_AA64MMFR0_EL1, TGRAN16, 52_BIT),
 		.lva		= kvm_has_feat(kvm, ID_AA64MMFR2_EL1, VARange, 52),
 		.e0pd		= kvm_has_feat(kvm, ID_AA64MMFR2_EL1, E0PD, IMP),
+		.hpds		= kvm_has_feat(kvm, ID_AA64MMFR1_EL1, HPDS, IMP),
 	};
+	if (walk->el0)
+		read_permissions(vcpu, walk);
 }
 
 /*

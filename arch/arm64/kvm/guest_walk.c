@@ -5,8 +5,10 @@
  * at.c emulates a translation, with its faults, for a guest hypervisor that waits for the
  * result. This one translates an address for perf, in an interrupt or NMI, while the guest's
  * other vCPUs may write the tables. The result may be wrong then. The walk reads one word a
- * level, once, and ends at what the architecture reserves, as it does at a fault. It does
- * not check permissions: all that is read is the guest's own memory.
+ * level, once, and ends at what the architecture reserves, as it does at a fault.
+ *
+ * At EL0 the walk also ends at what EL0 may not read. Else a program of the guest could have
+ * words of its kernel in samples of its user space. EL1 may read all that is mapped.
  *
  * tools/testing/guest-walk compiles this file for user space.
  */
@@ -26,6 +28,22 @@
 #define LAST_LEVEL		3
 #define IPS_52			6
 
+/* In the descriptor of a table: APTable[0] */
+#define TABLE_NO_EL0		BIT(61)
+
+/* In that of a page: PIIndex and POIndex */
+#define PI_INDEX_0		BIT(6)
+#define PI_INDEX_1		BIT(51)
+#define PI_INDEX_3_2		GENMASK_ULL(54, 53)
+#define PO_INDEX		GENMASK_ULL(62, 60)
+
+/* The codes of PIRE0_EL1 that let EL0 read; those from PIE_R on have no overlay. */
+#define PIE_READS		(BIT(PIE_R_O) | BIT(PIE_RX_O) | BIT(PIE_RW_O) | BIT(PIE_RWnX_O) | \
+				 BIT(PIE_RWX_O) | BIT(PIE_R) | BIT(PIE_GCS) | BIT(PIE_RX) | \
+				 BIT(PIE_RW) | BIT(PIE_RWX))
+/* Those of POR_EL0 */
+#define POE_READS		(BIT(POE_R) | BIT(POE_RX) | BIT(POE_RW) | BIT(POE_RXW))
+
 /* One half of the guest's virtual address space */
 struct region {
 	unsigned int	page_shift;
@@ -35,6 +53,7 @@ struct region {
 	bool		upper;
 	bool		tbi;
 	bool		disabled;
+	bool		table_perms;	/* A table may keep EL0 from all below it. */
 	bool		lpa2;		/* TCR_EL1.DS, with descriptors of its own */
 	bool		lpa_64k;	/* 52-bit addresses in descriptors of 64 KiB pages */
 };
@@ -83,6 +102,14 @@ static unsigned int output_bits(u64 tcr)
 	return ips < ARRAY_SIZE(bits) ? bits[ips] : 48;
 }
 
+/* Hierarchical permissions, which indirect ones turn off */
+static bool has_table_perms(const struct guest_walk *walk, bool upper)
+{
+	if (walk->hpds && walk->tcr & (upper ? TCR_HPD1 : TCR_HPD0))
+		return false;
+	return !(walk->tcr2 & TCR2_EL1x_PIE);
+}
+
 static void read_region(const struct guest_walk *walk, bool upper, struct region *region)
 {
 	u64 tcr = walk->tcr;
@@ -96,6 +123,7 @@ static void read_region(const struct guest_walk *walk, bool upper, struct region
 	region->disabled = tcr & (upper ? TCR_EPD1_MASK : TCR_EPD0_MASK);
 	if (walk->el0 && walk->e0pd)
 		region->disabled |= !!(tcr & (upper ? TCR_E0PD1 : TCR_E0PD0));
+	region->table_perms = has_table_perms(walk, upper);
 	region->lpa2 = tcr & TCR_DS && ((region->page_shift == 12 && walk->lpa2_4k) ||
 					(region->page_shift == 14 && walk->lpa2_16k));
 	region->lpa_64k = region->page_shift == 16 && FIELD_GET(TCR_IPS_MASK, tcr) == IPS_52;
@@ -181,41 +209,90 @@ static bool is_output(const struct region *region, u64 address)
 	return !(address >> region->pa_bits);
 }
 
+/* The field of a register of permissions that an index selects */
+static unsigned int permission(u64 reg, unsigned int index)
+{
+	return reg >> 4 * index & 0xf;
+}
+
+static unsigned int pi_index(u64 desc)
+{
+	return FIELD_GET(PI_INDEX_0, desc) | FIELD_GET(PI_INDEX_1, desc) << 1 |
+	       FIELD_GET(PI_INDEX_3_2, desc) << 2;
+}
+
+static bool overlay_reads(const struct guest_walk *walk, u64 desc)
+{
+	return !(walk->tcr2 & TCR2_EL1x_E0POE) ||
+	       BIT(permission(walk->por_el0, FIELD_GET(PO_INDEX, desc))) & POE_READS;
+}
+
+/* Whether EL0 may read the page or block */
+static bool el0_reads(const struct guest_walk *walk, u64 desc)
+{
+	unsigned int code;
+
+	if (!(walk->tcr2 & TCR2_EL1x_PIE))
+		return desc & PTE_USER && overlay_reads(walk, desc);
+
+	code = permission(walk->pire0, pi_index(desc));
+	return BIT(code) & PIE_READS && (code >= PIE_R || overlay_reads(walk, desc));
+}
+
+/* Returns false if there is no memory, or the descriptor is invalid. */
+static bool read_descriptor(const struct guest_walk *walk, u64 ipa, u64 *desc)
+{
+	if (!guest_walk_read(walk, ipa, desc))
+		return false;
+	if (walk->sctlr & SCTLR_ELx_EE)
+		*desc = be64_to_cpu((__force __be64)*desc);
+	else
+		*desc = le64_to_cpu((__force __le64)*desc);
+	return *desc & PTE_VALID;
+}
+
+static bool is_table(int level, u64 desc)
+{
+	return level < LAST_LEVEL && desc & PTE_TABLE_BIT;
+}
+
+/* Of a page or block: its level is one that the architecture has, and EL0 may read it at EL0. */
+static bool is_leaf(const struct guest_walk *walk, const struct region *region, int level,
+		    u64 desc)
+{
+	/* A page has the bit of a table, too. */
+	if (level == LAST_LEVEL ? !(desc & PTE_TABLE_BIT) : !may_be_block(region, level))
+		return false;
+	return !walk->el0 || el0_reads(walk, desc);
+}
+
 static bool walk_tables(const struct guest_walk *walk, const struct region *region, u64 va,
 			u64 *ipa)
 {
-	bool big_endian = walk->sctlr & SCTLR_ELx_EE;
 	unsigned int top = region->va_bits, shift;
 	int level = first_level(region);
 	u64 table, desc;
 
 	table = first_table(region, top - level_shift(region, level));
-	for (; level <= LAST_LEVEL; level++) {
+	for (;; level++) {
 		if (!is_output(region, table))
 			return false;
 
 		shift = level_shift(region, level);
 		table += (va & GENMASK_ULL(top - 1, shift)) >> shift << 3;
-		if (!guest_walk_read(walk, table, &desc))
+		if (!read_descriptor(walk, table, &desc))
 			return false;
-		if (big_endian)
-			desc = be64_to_cpu((__force __be64)desc);
-		else
-			desc = le64_to_cpu((__force __le64)desc);
-
-		if (!(desc & PTE_VALID))
-			return false;
-		if (level == LAST_LEVEL || !(desc & PTE_TABLE_BIT))
+		if (!is_table(level, desc))
 			break;
+		if (walk->el0 && region->table_perms && desc & TABLE_NO_EL0)
+			return false;
 
 		table = output_address(region, desc, region->page_shift);
 		top = shift;
 	}
 
-	/* A page has the bit of a table, too. */
-	if (level == LAST_LEVEL ? !(desc & PTE_TABLE_BIT) : !may_be_block(region, level))
+	if (!is_leaf(walk, region, level, desc))
 		return false;
-
 	*ipa = output_address(region, desc, shift) | (va & GENMASK_ULL(shift - 1, 0));
 	return is_output(region, *ipa);
 }

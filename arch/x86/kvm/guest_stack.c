@@ -73,6 +73,8 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
 		.cr4		= kvm_read_cr4(vcpu),
 		.efer		= vcpu->arch.efer,
 		.pa_bits	= cpuid_maxphyaddr(vcpu),
+		/* As perf has it, which takes rings 1 and 2 for user mode, too */
+		.user		= !kvm_arch_vcpu_in_kernel(vcpu),
 	};
 
 	return guest_walk_translate(&walk, gva, gpa);

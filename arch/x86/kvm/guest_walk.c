@@ -6,8 +6,11 @@
  * fault pages in, and prepares a fault to inject. This walk translates an address for perf,
  * in an interrupt or NMI, while the guest's other vCPUs may write the tables. The result
  * may be wrong then. The walk reads one entry a level, once, writes nothing, and ends at
- * what the architecture reserves, as it does at a fault. It does not check permissions: all
- * that is read is the guest's own memory.
+ * what the architecture reserves, as it does at a fault.
+ *
+ * In user mode the walk also ends at the kernel's pages. Else a program of the guest could
+ * have words of its kernel in samples of its user space. Protection keys are not checked: a
+ * program changes its own ones.
  *
  * tools/testing/guest-walk compiles this file for user space.
  */
@@ -20,6 +23,7 @@
 #include "guest_walk.h"
 
 #define ENTRY_PRESENT		BIT_ULL(0)
+#define ENTRY_USER		BIT_ULL(2)
 #define ENTRY_LARGE		BIT_ULL(7)
 #define PAGE_BITS		12
 
@@ -31,6 +35,7 @@ struct paging {
 	unsigned int	va_bits;
 	unsigned int	pa_bits;
 	unsigned int	large_levels;	/* Levels up to this one may have large pages. */
+	unsigned int	user_levels;	/* Levels up to this one say what user mode may read. */
 	u64		table;
 };
 
@@ -45,6 +50,7 @@ static struct paging long_mode(const struct guest_walk *walk)
 		.va_bits	= la57 ? 57 : 48,
 		.pa_bits	= walk->pa_bits,
 		.large_levels	= 3,
+		.user_levels	= 5,
 		.table		= walk->cr3 & GENMASK_ULL(51, PAGE_BITS),
 	};
 }
@@ -58,6 +64,7 @@ static struct paging pae_mode(const struct guest_walk *walk)
 		.va_bits	= 32,
 		.pa_bits	= walk->pa_bits,
 		.large_levels	= 2,
+		.user_levels	= 2,
 		.table		= walk->cr3 & GENMASK_ULL(31, 5),
 	};
 }
@@ -71,6 +78,7 @@ static struct paging legacy_mode(const struct guest_walk *walk)
 		.va_bits	= 32,
 		.pa_bits	= walk->pa_bits < 40 ? walk->pa_bits : 40,
 		.large_levels	= walk->cr4 & X86_CR4_PSE ? 2 : 1,
+		.user_levels	= 2,
 		.table		= walk->cr3 & GENMASK_ULL(31, PAGE_BITS),
 	};
 }
@@ -103,6 +111,12 @@ static unsigned int level_shift(const struct paging *paging, unsigned int level)
 static bool is_output(const struct paging *paging, u64 address)
 {
 	return !(address >> paging->pa_bits);
+}
+
+static bool may_read(const struct guest_walk *walk, const struct paging *paging,
+		     unsigned int level, u64 entry)
+{
+	return !walk->user || level > paging->user_levels || entry & ENTRY_USER;
 }
 
 /* Without CR4.PSE the bit has no meaning in entries of four bytes. */
@@ -152,7 +166,7 @@ static bool walk_tables(const struct guest_walk *walk, const struct paging *pagi
 		if (!guest_walk_read(walk, address + index * paging->entry_size, &entry,
 				     paging->entry_size))
 			return false;
-		if (!(entry & ENTRY_PRESENT))
+		if (!(entry & ENTRY_PRESENT) || !may_read(walk, paging, level, entry))
 			return false;
 
 		if (is_large(paging, level, entry)) {

@@ -14,6 +14,7 @@ struct kvm_vcpu;
  * @cr4: CR4
  * @efer: EFER
  * @pa_bits: how many bits a guest-physical address has
+ * @user: the guest is in user mode, and may read only the pages of user mode
  */
 struct guest_walk {
 	struct kvm_vcpu	*vcpu;
@@ -22,6 +23,7 @@ struct guest_walk {
 	u64		cr4;
 	u64		efer;
 	u8		pa_bits;
+	bool		user;
 };
 
 /* The levels of a table are as many entries at most. */

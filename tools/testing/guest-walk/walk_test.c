@@ -3,6 +3,7 @@
  * The walk of a guest's tables: each layout that the architecture has, what it must refuse,
  * and tables that are random and change with each read.
  */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,23 @@ static void test_descriptors(void)
 	for_each_layout(spoil_levels);
 }
 
+/* Change bits of the descriptor of an address at a level. */
+static void set_bits(const struct guest_walk *walk, const struct layout *layout, u64 va, int level,
+		     u64 mask, u64 bits)
+{
+	u64 *word = find_word(table_word(walk, layout, va, level));
+	u64 desc = layout->big_endian ? be64toh(*word) : le64toh(*word);
+
+	desc = (desc & ~mask) | bits;
+	*word = layout->big_endian ? htobe64(desc) : htole64(desc);
+}
+
+/* AP[1] */
+static void allow_el0(const struct guest_walk *walk, const struct layout *layout, u64 va)
+{
+	set_bits(walk, layout, va, 3, 0, BIT_ULL_OF(6));
+}
+
 /* Each bit of TCR_EL1 and of the address that closes the way */
 static void close_region(const struct layout *layout)
 {
@@ -159,6 +177,7 @@ static void close_region(const struct layout *layout)
 	other.tcr |= layout->upper ? BIT_ULL_OF(56) : BIT_ULL_OF(55);
 	other.e0pd = true;
 	CHECK(translates(&other, va, ipa));
+	allow_el0(&walk, layout, va);
 	other.el0 = true;
 	CHECK(refuses(&other, va));
 	other.e0pd = false;
@@ -168,6 +187,167 @@ static void close_region(const struct layout *layout)
 static void test_closed(void)
 {
 	for_each_layout(close_region);
+}
+
+/* What EL1 may read, and EL0 with @el0 */
+static void expect_el0(struct guest_walk *walk, u64 va, u64 ipa, bool el0)
+{
+	walk->el0 = true;
+	CHECK(el0 ? translates(walk, va, ipa) : refuses(walk, va));
+	walk->el0 = false;
+	CHECK(translates(walk, va, ipa));
+}
+
+/* APTable[0] of each table above the page, and what turns it off */
+static void close_tables(struct guest_walk *walk, const struct layout *layout, u64 va, u64 ipa,
+			 int last)
+{
+	u64 hpd = layout->upper ? BIT_ULL_OF(42) : BIT_ULL_OF(41);
+	u64 other = layout->upper ? BIT_ULL_OF(41) : BIT_ULL_OF(42), tcr = walk->tcr;
+	int level;
+
+	for (level = first_level_of(layout); level < last; level++) {
+		/* APTable[1] is about writes, PXNTable and UXNTable about execution. */
+		set_bits(walk, layout, va, level, 0, BIT_ULL_OF(62) | 3ULL << 59);
+		expect_el0(walk, va, ipa, true);
+		set_bits(walk, layout, va, level, 0, BIT_ULL_OF(61));
+		expect_el0(walk, va, ipa, false);
+		walk->el0 = true;
+		CHECK(refuses(walk, va));
+		CHECK(nr_reads == level - first_level_of(layout) + 1);
+		walk->tcr = tcr | other;
+		walk->hpds = true;
+		expect_el0(walk, va, ipa, false);
+		walk->tcr = tcr | hpd;
+		expect_el0(walk, va, ipa, true);
+		walk->hpds = false;
+		expect_el0(walk, va, ipa, false);
+		walk->tcr = tcr;
+		/* Indirect permissions: all indices may read. */
+		walk->tcr2 = BIT_ULL_OF(1);
+		walk->pire0 = 0x8888888888888888ULL;
+		expect_el0(walk, va, ipa, true);
+		walk->tcr2 = 0;
+		set_bits(walk, layout, va, level, BIT_ULL_OF(61), 0);
+	}
+	expect_el0(walk, va, ipa, true);
+}
+
+/* AP[1] of pages and blocks, and APTable[0] of what is above them */
+static void close_to_el0(const struct layout *layout)
+{
+	struct guest_walk walk;
+	u64 va, ipa;
+	int level;
+
+	for (level = first_level_of(layout); level <= 3; level++) {
+		if (level != 3 && !has_block(layout, level))
+			continue;
+		clear_memory();
+		set_registers(&walk, layout);
+		va = random_va(layout);
+		ipa = map_page(&walk, layout, va, random_ipa(layout), level);
+		expect_el0(&walk, va, ipa, false);
+		/* AP[2], PXN, UXN, and what are indices of permissions otherwise */
+		set_bits(&walk, layout, va, level, 0, BIT_ULL_OF(7) | 0xfULL << 51 | 7ULL << 60);
+		expect_el0(&walk, va, ipa, false);
+		set_bits(&walk, layout, va, level, 0, BIT_ULL_OF(6));
+		expect_el0(&walk, va, ipa, true);
+		close_tables(&walk, layout, va, ipa, level);
+	}
+}
+
+static void test_permissions(void)
+{
+	for_each_layout(close_to_el0);
+}
+
+/*
+ * As the Arm ARM has them: R, RX, RW, RW and RWX, then without an overlay R, R and GCS, RX, RW,
+ * RWX. The others are nothing, X, and reserved.
+ */
+static const bool pie_reads[16] = {
+	[1] = true, [3] = true, [5] = true, [6] = true, [7] = true,
+	[8] = true, [9] = true, [10] = true, [12] = true, [14] = true,
+};
+
+/* R, RX, RW and RWX; the others are nothing, X, W, WX, and reserved. */
+static const bool poe_reads[16] = { [1] = true, [3] = true, [5] = true, [7] = true };
+
+static u64 pi_index(unsigned int index)
+{
+	return (u64)(index & 1) << 6 | (u64)(index >> 1 & 1) << 51 | (u64)(index >> 2) << 53;
+}
+
+/* A register where one field has this value, and the others have what says the contrary */
+static u64 field(unsigned int index, unsigned int value, unsigned int others)
+{
+	u64 all = others * 0x1111111111111111ULL;
+
+	return (all & ~(0xfULL << 4 * index)) | (u64)value << 4 * index;
+}
+
+/* Each code of PIRE0_EL1, under each index; then what overlays leave of it */
+static void index_page(const struct layout *layout)
+{
+	struct guest_walk walk;
+	unsigned int index, code;
+	bool reads;
+	u64 va, ipa;
+
+	set_registers(&walk, layout);
+	va = random_va(layout);
+	ipa = map_page(&walk, layout, va, random_ipa(layout), 3);
+	for (index = 0; index < 16; index++) {
+		set_bits(&walk, layout, va, 3, pi_index(15), pi_index(index));
+		for (code = 0; code < 16; code++) {
+			reads = pie_reads[code];
+			walk.tcr2 = BIT_ULL_OF(1);
+			walk.pire0 = field(index, code, reads ? 0 : 8);
+			walk.por_el0 = 0;
+			expect_el0(&walk, va, ipa, reads);
+			/* Without E0POE neither this nor POE of EL1 changes anything. */
+			walk.tcr2 |= BIT_ULL_OF(3);
+			expect_el0(&walk, va, ipa, reads);
+			walk.tcr2 |= BIT_ULL_OF(2);
+			expect_el0(&walk, va, ipa, reads && code >= 8);
+			walk.por_el0 = 0x7777777777777777ULL;
+			expect_el0(&walk, va, ipa, reads);
+		}
+	}
+}
+
+static void test_indirect(void)
+{
+	for_each_layout(index_page);
+}
+
+/* Each code of POR_EL0, under each index, with AP[1] and without */
+static void overlay_page(const struct layout *layout)
+{
+	struct guest_walk walk;
+	unsigned int index, code;
+	u64 va, ipa;
+
+	set_registers(&walk, layout);
+	walk.tcr2 = BIT_ULL_OF(2);
+	va = random_va(layout);
+	ipa = map_page(&walk, layout, va, random_ipa(layout), 3);
+	for (index = 0; index < 8; index++) {
+		set_bits(&walk, layout, va, 3, 7ULL << 60, (u64)index << 60);
+		for (code = 0; code < 16; code++) {
+			walk.por_el0 = field(index, code, poe_reads[code] ? 0 : 7);
+			set_bits(&walk, layout, va, 3, 0, BIT_ULL_OF(6));
+			expect_el0(&walk, va, ipa, poe_reads[code]);
+			set_bits(&walk, layout, va, 3, BIT_ULL_OF(6), 0);
+			expect_el0(&walk, va, ipa, false);
+		}
+	}
+}
+
+static void test_overlays(void)
+{
+	for_each_layout(overlay_page);
 }
 
 /* TG and TxSZ that the architecture reserves, or that a feature is missing for */
@@ -345,6 +525,10 @@ static void random_walk(struct guest_walk *walk)
 		.lpa2_16k	= next() & 1,
 		.lva		= next() & 1,
 		.e0pd		= next() & 1,
+		.hpds		= next() & 1,
+		.tcr2		= next(),
+		.pire0		= next(),
+		.por_el0	= next(),
 	};
 	/* Most of what is random ends at once. */
 	if (below(8))
@@ -379,6 +563,9 @@ static const struct test tests[] = {
 	{ "pages and blocks of each granule and size, in both halves", test_layouts },
 	{ "descriptors that are invalid, or of another level", test_descriptors },
 	{ "the bits above the address, disabled halves, and tags", test_closed },
+	{ "pages and tables that EL0 may not read", test_permissions },
+	{ "indirect permissions of EL0", test_indirect },
+	{ "overlays of permissions of EL0", test_overlays },
 	{ "granules and sizes that are reserved", test_reserved },
 	{ "features that the guest does not have", test_features },
 	{ "addresses that are too large", test_output },

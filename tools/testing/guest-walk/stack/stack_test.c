@@ -4,6 +4,8 @@
  * the tables are walked, and what a record is. Linux 6.12 makes neither protected guests nor
  * those with nested virtualization.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/kvm_host.h>
@@ -18,12 +20,13 @@
 
 static struct task_struct task;
 struct task_struct *current = &task;
-bool has_mte;
+bool has_mte, cpu_has_vhe, is_pkvm;
+unsigned int cpu_caps;
 
 static struct kvm kvm;
 static struct kvm_vcpu vcpu;
 static struct guest_walk walked;
-static u64 stripped_by;
+static u64 stripped_by, cpu_registers[NR_SYSREGS];
 static unsigned int word_size;
 
 bool guest_walk_translate(const struct guest_walk *walk, u64 va, u64 *ipa)
@@ -46,12 +49,24 @@ bool kvm_vcpu_read_word(struct kvm_vcpu *of, gpa_t gpa, u64 *word, unsigned int 
 	return of == &vcpu;
 }
 
+u64 read_cpu_register(enum cap cap, enum sysreg reg)
+{
+	if (!cpu_has_vhe || !(cpu_caps & cap)) {
+		printf("Bail out! a read of register %d, which is undefined\n", reg);
+		exit(1);
+	}
+	return cpu_registers[reg];
+}
+
 static void set_up(void)
 {
 	int i;
 
 	task = (struct task_struct) {};
 	has_mte = false;
+	cpu_has_vhe = false;
+	is_pkvm = false;
+	cpu_caps = 0;
 	kvm = (struct kvm) { .arch.mmu.phys_shift = 44 };
 	vcpu = (struct kvm_vcpu) { .kvm = &kvm, .pc = PC, .is_privileged = true };
 	for (i = 0; i < 31; i++)
@@ -130,21 +145,88 @@ static void test_features(void)
 	set_up();
 	CHECK(walks());
 	CHECK(!walked.small_ttst && !walked.lpa2_4k && !walked.lpa2_16k && !walked.lva &&
-	      !walked.e0pd);
-	kvm.arch.feature = "ID_AA64MMFR2_EL1 ST 48_47";
+	      !walked.e0pd && !walked.hpds);
+	kvm.arch.features = "ID_AA64MMFR2_EL1 ST 48_47";
 	CHECK(walks() && walked.small_ttst && !walked.lpa2_4k);
 	set_up();
-	kvm.arch.feature = "ID_AA64MMFR0_EL1 TGRAN4 52_BIT";
+	kvm.arch.features = "ID_AA64MMFR0_EL1 TGRAN4 52_BIT";
 	CHECK(walks() && walked.lpa2_4k && !walked.lpa2_16k);
 	set_up();
-	kvm.arch.feature = "ID_AA64MMFR0_EL1 TGRAN16 52_BIT";
+	kvm.arch.features = "ID_AA64MMFR0_EL1 TGRAN16 52_BIT";
 	CHECK(walks() && walked.lpa2_16k && !walked.lva);
 	set_up();
-	kvm.arch.feature = "ID_AA64MMFR2_EL1 VARange 52";
+	kvm.arch.features = "ID_AA64MMFR2_EL1 VARange 52";
 	CHECK(walks() && walked.lva && !walked.e0pd);
 	set_up();
-	kvm.arch.feature = "ID_AA64MMFR2_EL1 E0PD IMP";
+	kvm.arch.features = "ID_AA64MMFR2_EL1 E0PD IMP";
 	CHECK(walks() && walked.e0pd && !walked.small_ttst);
+	set_up();
+	kvm.arch.features = "ID_AA64MMFR1_EL1 HPDS IMP";
+	CHECK(walks() && walked.hpds && !walked.e0pd);
+}
+
+#define TCRX	"ID_AA64MMFR3_EL1 TCRX IMP"
+#define S1PIE	"ID_AA64MMFR3_EL1 S1PIE IMP"
+#define S1POE	"ID_AA64MMFR3_EL1 S1POE IMP"
+
+/* At EL0, with all that the CPU can have, and registers with different bits in each place */
+static void set_up_permissions(bool vhe)
+{
+	set_up();
+	vcpu.is_privileged = false;
+	kvm.arch.features = TCRX " " S1PIE " " S1POE;
+	cpu_caps = ARM64_HAS_TCR2 | ARM64_HAS_S1PIE | HAS_S1POE;
+	cpu_has_vhe = vhe;
+	vcpu.sysregs[TCR2_EL1] = vhe ? 0 : -1UL;
+	vcpu.sysregs[PIRE0_EL1] = 11;
+	vcpu.sysregs[POR_EL0] = 12;
+	cpu_registers[TCR2_EL1] = vhe ? -1UL : 0;
+	cpu_registers[PIRE0_EL1] = 13;
+	cpu_registers[POR_EL0] = 14;
+}
+
+static bool walks_with(u64 tcr2, u64 pire0, u64 por_el0)
+{
+	return walks() && walked.tcr2 == tcr2 && walked.pire0 == pire0 && walked.por_el0 == por_el0;
+}
+
+/* The registers of permissions, and what hides each of them */
+static void check_permissions(bool vhe)
+{
+	u64 pire0 = vhe ? 13 : 11;
+
+	set_up_permissions(vhe);
+	CHECK(walks_with(6, pire0, 12));
+	vcpu.is_privileged = true;
+	CHECK(walks_with(0, 0, 0));
+	set_up_permissions(vhe);
+	is_pkvm = true;
+	CHECK(walks_with(0, 0, 0));
+	set_up_permissions(vhe);
+	kvm.arch.features = S1PIE " " S1POE;
+	CHECK(walks_with(0, 0, 0));
+	kvm.arch.features = TCRX " " S1POE;
+	CHECK(walks_with(4, 0, 12));
+	kvm.arch.features = TCRX " " S1PIE;
+	CHECK(walks_with(2, pire0, 0));
+	/* What the CPU does not have is undefined. */
+	set_up_permissions(vhe);
+	cpu_caps = ARM64_HAS_S1PIE | HAS_S1POE;
+	CHECK(walks_with(0, 0, 0));
+	cpu_caps = ARM64_HAS_TCR2 | HAS_S1POE;
+	CHECK(walks_with(4, 0, 12));
+	cpu_caps = ARM64_HAS_TCR2 | ARM64_HAS_S1PIE;
+	CHECK(walks_with(2, pire0, 0));
+	/* What the guest does not turn on is not read. */
+	set_up_permissions(vhe);
+	(vhe ? cpu_registers : vcpu.sysregs)[TCR2_EL1] = ~6UL;
+	CHECK(walks_with(0, 0, 0));
+}
+
+static void test_permissions(void)
+{
+	check_permissions(false);
+	check_permissions(true);
 }
 
 static void test_records(void)
@@ -171,6 +253,7 @@ static const struct test tests[] = {
 	{ "VMMs that check the tags of their memory", test_tags },
 	{ "the registers of a walk", test_registers },
 	{ "the features of a walk", test_features },
+	{ "the registers of EL0's permissions", test_permissions },
 	{ "records, of both byte orders", test_records },
 };
 

@@ -100,7 +100,9 @@ static void test_walk(void)
 	CHECK(kvm_arch_vcpu_translate(&vcpu, VA, &gpa) && !gpa);
 	CHECK(!kvm_arch_vcpu_translate(&vcpu, VA + 8, &gpa));
 	CHECK(walked.vcpu == &vcpu && walked.cr0 == 1 && walked.cr3 == 2 && walked.cr4 == 3 &&
-	      walked.efer == 4 && walked.pa_bits == 43);
+	      walked.efer == 4 && walked.pa_bits == 43 && walked.user);
+	vcpu.in_kernel = true;
+	CHECK(kvm_arch_vcpu_translate(&vcpu, VA, &gpa) && !walked.user);
 	CHECK(guest_walk_read(&walked, 0x40, &word, 4) && word == 0x44);
 }
 

@@ -18,6 +18,7 @@
 #define NR_ENTRIES	64
 #define PA_BITS		46
 #define PRESENT		1ULL
+#define USER		4ULL
 #define LARGE		0x80ULL
 #define BIT_OF(n)	(1ULL << (n))
 
@@ -356,9 +357,42 @@ static void test_output(void)
 	CHECK(refuses(&walk, va));
 }
 
+/* One entry without the bit of user mode, which the highest ones of PAE do not have */
+static void close_page(const struct mode *mode, unsigned int shift)
+{
+	struct guest_walk walk;
+	u64 va = random_va(mode), expected = map(&walk, mode, va, shift);
+	bool has_bit;
+	unsigned int i;
+
+	for (i = 0; i < nr_entries; i++)
+		entries[i].value |= USER;
+	walk.user = true;
+	CHECK(translates(&walk, va, expected));
+	for (i = 0; i < nr_entries; i++) {
+		has_bit = mode->levels != 3 || i;
+		entries[i].value &= ~USER;
+		walk.user = true;
+		CHECK(has_bit ? refuses(&walk, va) : translates(&walk, va, expected));
+		CHECK(nr_reads == (has_bit ? i + 1 : nr_entries));
+		walk.user = false;
+		CHECK(translates(&walk, va, expected));
+		entries[i].value |= USER;
+	}
+}
+
+static void test_user(void)
+{
+	for_each_page(close_page);
+}
+
 static void test_off(void)
 {
 	struct guest_walk walk = { .pa_bits = 40 };
+
+	walk.user = true;
+	CHECK(translates(&walk, 0x40001000, 0x40001000) && !nr_reads);
+	walk.user = false;
 
 	CHECK(translates(&walk, 0x40001000, 0x40001000) && !nr_reads);
 	CHECK(refuses(&walk, BIT_OF(32)));
@@ -377,6 +411,7 @@ static void test_hostile(void)
 		walk = (struct guest_walk) {
 			.cr0 = below(8) ? next() | BIT_OF(31) : next(), .cr3 = next(),
 			.cr4 = next(), .efer = next(), .pa_bits = 32 + below(21),
+			.user = next() & 1,
 		};
 		if (below(4))
 			walk.cr3 &= 0xfffff000;
@@ -400,6 +435,7 @@ static const struct test tests[] = {
 	{ "bits that are reserved", test_reserved },
 	{ "addresses that are not canonical, or above 32 bits", test_address },
 	{ "tables and pages that are too high", test_output },
+	{ "pages and tables of the kernel, in user mode", test_user },
 	{ "paging turned off", test_off },
 	{ "random registers and tables that change at each read", test_hostile },
 };

@@ -396,6 +396,67 @@ static bool changing_memory(void)
 	return good && sampler.samples > 10 * seconds && entries * 10 > sampler.samples * 22;
 }
 
+/* At EL0, with this frame pointer, each chain has this caller, or none if it is 0. */
+static bool program_has(uint64_t fp, uint64_t caller)
+{
+	struct sample expected = {
+		.nr	= caller ? 3 : 2,
+		.chain	= { PERF_CONTEXT_GUEST_USER, (uintptr_t)u_hostile, caller },
+	};
+	bool good;
+
+	set_pc(&vcpu, (uintptr_t)u_hostile, true);
+	set_register(&vcpu, 29, fp);
+	start_vcpu(&vcpu);
+	good = samples_are(vcpu.tid, SAMPLES, is_expected, &expected);
+	stop_vcpu(&vcpu);
+	return good;
+}
+
+static void set_user_record(uint64_t fp, uint64_t lr)
+{
+	uint64_t *record = (uint64_t *)(vm.memory + USER_STACK);
+
+	record[0] = fp;
+	record[1] = lr;
+}
+
+/* The kernel's memory is not in samples of its programs, whatever these point to. */
+static bool program_in_kernel(void)
+{
+	set_record(0, 0, code(1));
+	set_user_record(scratch(0), code(2));
+	return program_has(scratch(0), 0) && program_has(USER_STACK_VA, code(2));
+}
+
+/* A page of the program's half that is the kernel's alone, and a table of such pages */
+static bool program_closed(void)
+{
+	uint64_t *page = descriptor_of(&vm, false, USER_STACK_VA, 3);
+	uint64_t *table = descriptor_of(&vm, false, USER_STACK_VA, 2);
+	bool good;
+
+	set_user_record(0, code(1));
+	good = program_has(USER_STACK_VA, code(1));
+	*page &= ~(1UL << 6);
+	good = good && program_has(USER_STACK_VA, 0);
+	*page |= 1UL << 6;
+	*table |= 1UL << 61;
+	return good && program_has(USER_STACK_VA, 0);
+}
+
+/* The kernel may read what its programs may. */
+static bool kernel_in_program(void)
+{
+	struct sample expected = {
+		.nr	= 3,
+		.chain	= { PERF_CONTEXT_GUEST_KERNEL, kernel_code(&vm, k_hostile), code(1) },
+	};
+
+	set_user_record(0, code(1));
+	return runs_with(USER_STACK_VA, &expected);
+}
+
 #define AARCH32_USER	0x10
 #define AARCH32_SVC	0x13
 
@@ -478,6 +539,9 @@ static const struct {
 	{ "a page that is not in core", not_in_core },
 	{ "tables that are their own entries", recursive_tables },
 	{ "tables that are not in memory", tables_elsewhere },
+	{ "a program that points into its kernel", program_in_kernel },
+	{ "a program that points to a page or table closed to it", program_closed },
+	{ "a kernel that points into its program", kernel_in_program },
 	{ "records and tables that change, memslots that come and go", changing_memory },
 };
 

@@ -13,7 +13,12 @@
 
 typedef u64 gpa_t;
 
-enum sysreg { SCTLR_EL1, TCR_EL1, TTBR0_EL1, TTBR1_EL1, NR_SYSREGS };
+enum sysreg {
+	SCTLR_EL1, TCR_EL1, TTBR0_EL1, TTBR1_EL1, TCR2_EL1, PIRE0_EL1, POR_EL0, NR_SYSREGS
+};
+
+#define TCR2_EL1x_PIE		2UL
+#define TCR2_EL1x_E0POE		4UL
 
 struct kvm_s2_mmu {
 	unsigned int	phys_shift;
@@ -22,7 +27,7 @@ struct kvm_s2_mmu {
 struct kvm_arch {
 	struct kvm_s2_mmu mmu;
 	bool		is_protected;
-	const char	*feature;	/* the one that the guest has, or NULL */
+	const char	*features;	/* those that the guest has, or NULL */
 };
 
 struct kvm {
@@ -60,7 +65,41 @@ struct perf_guest_frame {
 
 static inline bool has_feature(const struct kvm *kvm, const char *name)
 {
-	return kvm->arch.feature && !strcmp(kvm->arch.feature, name);
+	return kvm->arch.features && strstr(kvm->arch.features, name);
+}
+
+/* The CPU: what it has, and the registers of EL1 with VHE */
+enum cap { ARM64_HAS_TCR2 = 1, ARM64_HAS_S1PIE = 2, HAS_S1POE = 4 };
+
+extern unsigned int cpu_caps;
+extern bool cpu_has_vhe, is_pkvm;
+
+/* A register that the CPU does not have ends the test. */
+u64 read_cpu_register(enum cap cap, enum sysreg reg);
+
+#define SYS_TCR2_EL12		ARM64_HAS_TCR2, TCR2_EL1
+#define SYS_PIRE0_EL12		ARM64_HAS_S1PIE, PIRE0_EL1
+#define read_sysreg_s(reg)	read_cpu_register(reg)
+#define __vcpu_sys_reg(vcpu, reg)	((vcpu)->sysregs[reg])
+
+static inline bool cpus_have_final_cap(enum cap cap)
+{
+	return cpu_caps & cap;
+}
+
+static inline bool system_supports_poe(void)
+{
+	return cpu_caps & HAS_S1POE;
+}
+
+static inline bool has_vhe(void)
+{
+	return cpu_has_vhe;
+}
+
+static inline bool is_protected_kvm_enabled(void)
+{
+	return is_pkvm;
 }
 
 static inline bool system_supports_mte(void)

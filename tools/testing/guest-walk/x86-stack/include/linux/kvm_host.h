@@ -37,7 +37,7 @@ struct kvm_vcpu {
 	struct kvm_vcpu_arch arch;
 	u64		rip, rbp, cr0, cr3, cr4, bases[NR_SEGMENTS];
 	int		db, l, pa_bits;
-	bool		is_nested, is_long;
+	bool		is_nested, is_long, in_kernel;
 };
 
 struct perf_guest_frame {
@@ -77,6 +77,11 @@ static inline bool is_long_mode(struct kvm_vcpu *vcpu)
 static inline int cpuid_maxphyaddr(struct kvm_vcpu *vcpu)
 {
 	return vcpu->pa_bits;
+}
+
+static inline bool kvm_arch_vcpu_in_kernel(struct kvm_vcpu *vcpu)
+{
+	return vcpu->in_kernel;
 }
 
 static inline u64 kvm_rip_read(struct kvm_vcpu *vcpu)
