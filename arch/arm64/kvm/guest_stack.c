@@ -6,8 +6,8 @@
  * address to return to.
  */
 #include <linux/kvm_host.h>
-#include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/swab.h>
 
 #include <asm/kvm_emulate.h>
 #include <asm/kvm_mmu.h>
@@ -101,7 +101,7 @@ unsigned long kvm_arch_vcpu_get_ip(struct kvm_vcpu *vcpu)
 	return vcpu_is_protected(vcpu) ? 0 : *vcpu_pc(vcpu);
 }
 
-bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame)
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame)
 {
 	if (vcpu_is_protected(vcpu) || vcpu_has_nv(vcpu) || vcpu_mode_is_32bit(vcpu) ||
 	    checks_tags(current))
@@ -110,6 +110,8 @@ bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *f
 	frame->ip = *vcpu_pc(vcpu);
 	frame->fp = vcpu_get_reg(vcpu, 29);
 	frame->word = sizeof(u64);
+	frame->swap = vcpu_data_guest_to_host(vcpu, 1, sizeof(u64)) != 1;
+	frame->arch = vcpu_read_sys_reg(vcpu, TCR_EL1);
 	return true;
 }
 
@@ -121,12 +123,10 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
 	return guest_walk_translate(&walk, gva, gpa);
 }
 
-void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
-			      const u64 record[2])
+void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2])
 {
-	u64 tcr = vcpu_read_sys_reg(vcpu, TCR_EL1);
+	u64 fp = record[0], ip = record[1];
 
-	frame->fp = vcpu_data_guest_to_host(vcpu, record[0], sizeof(u64));
-	frame->ip = guest_walk_strip_pac(tcr, vcpu_data_guest_to_host(vcpu, record[1],
-								      sizeof(u64)));
+	frame->fp = frame->swap ? swab64(fp) : fp;
+	frame->ip = guest_walk_strip_pac(frame->arch, frame->swap ? swab64(ip) : ip);
 }

@@ -11,7 +11,8 @@
  * of the vCPU's caches of registers.
  */
 #include <linux/kvm_host.h>
-#include <linux/perf_event.h>
+
+#include <asm/pkru.h>
 
 #include "cpuid.h"
 #include "guest_walk.h"
@@ -41,13 +42,13 @@ static unsigned int word_size(struct kvm_vcpu *vcpu)
 	return db && is_flat(vcpu) ? 4 : 0;
 }
 
-static u64 word_mask(const struct perf_guest_frame *frame)
+static u64 word_mask(const struct kvm_guest_frame *frame)
 {
 	return frame->word == 8 ? U64_MAX : U32_MAX;
 }
 
 /* The registers, or the memory, of an encrypted guest are not the host's to read. */
-bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame)
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame)
 {
 	struct kvm *kvm = vcpu->kvm;
 
@@ -80,9 +81,25 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
 	return guest_walk_translate(&walk, gva, gpa);
 }
 
-void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
-			      const u64 record[2])
+void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2])
 {
 	frame->fp = record[0];
 	frame->ip = record[1];
+}
+
+/*
+ * VMX takes an NMI before it loads the host's PKRU, and what the guest forbids itself is
+ * nothing to the VMM's memory. Interrupts, and the NMIs of SVM, come later.
+ */
+u32 kvm_arch_begin_guest_reads(struct kvm_vcpu *vcpu)
+{
+	u32 pkru = read_pkru();
+
+	write_pkru(vcpu->arch.host_pkru);
+	return pkru;
+}
+
+void kvm_arch_end_guest_reads(u32 pkru)
+{
+	write_pkru(pkru);
 }

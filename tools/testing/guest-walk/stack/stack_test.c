@@ -78,7 +78,7 @@ static void set_up(void)
 
 static bool has_frame(void)
 {
-	struct perf_guest_frame frame = {};
+	struct kvm_guest_frame frame = {};
 
 	return kvm_arch_vcpu_first_frame(&vcpu, &frame) && frame.ip == PC && frame.fp == FP &&
 	       frame.word == 8;
@@ -229,21 +229,24 @@ static void test_permissions(void)
 	check_permissions(true);
 }
 
+static bool reads_record(u64 fp, u64 ip)
+{
+	struct kvm_guest_frame frame = {};
+
+	if (!kvm_arch_vcpu_first_frame(&vcpu, &frame))
+		return false;
+	kvm_arch_vcpu_next_frame(&frame, (const u64[2]) { fp, ip });
+	return frame.fp == FP && frame.ip == (PC & ~PAC) && stripped_by == vcpu.sysregs[TCR_EL1];
+}
+
 static void test_records(void)
 {
-	u64 record[2] = { FP, PC | PAC }, swapped[2];
-	struct perf_guest_frame frame = {};
 	u64 word;
 
 	set_up();
-	kvm_arch_vcpu_next_frame(&vcpu, &frame, record);
-	CHECK(frame.fp == FP && frame.ip == (PC & ~PAC) && stripped_by == vcpu.sysregs[TCR_EL1]);
+	CHECK(reads_record(FP, PC | PAC));
 	vcpu.is_big_endian = true;
-	swapped[0] = __builtin_bswap64(record[0]);
-	swapped[1] = __builtin_bswap64(record[1]);
-	frame = (struct perf_guest_frame) {};
-	kvm_arch_vcpu_next_frame(&vcpu, &frame, swapped);
-	CHECK(frame.fp == FP && frame.ip == (PC & ~PAC));
+	CHECK(reads_record(__builtin_bswap64(FP), __builtin_bswap64(PC | PAC)));
 	CHECK(guest_walk_read(&(struct guest_walk) { .vcpu = &vcpu }, 0x40, &word) &&
 	      word == 0x41 && word_size == 8);
 }

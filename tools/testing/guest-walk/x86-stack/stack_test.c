@@ -15,6 +15,7 @@
 static struct kvm kvm;
 static struct kvm_vcpu vcpu;
 static struct guest_walk walked;
+u32 cpu_pkru;
 
 bool guest_walk_translate(const struct guest_walk *walk, u64 va, u64 *gpa)
 {
@@ -49,7 +50,7 @@ static void set_up_32bit(void)
 static bool has_frame(u8 word)
 {
 	u64 mask = word == 8 ? U64_MAX : U32_MAX;
-	struct perf_guest_frame frame = {};
+	struct kvm_guest_frame frame = {};
 
 	return kvm_arch_vcpu_first_frame(&vcpu, &frame) && frame.ip == (RIP & mask) &&
 	       frame.fp == (RBP & mask) && frame.word == word;
@@ -109,11 +110,26 @@ static void test_walk(void)
 static void test_records(void)
 {
 	const u64 record[2] = { RBP, RIP };
-	struct perf_guest_frame frame = {};
+	struct kvm_guest_frame frame = {};
 
 	set_up();
-	kvm_arch_vcpu_next_frame(&vcpu, &frame, record);
+	kvm_arch_vcpu_next_frame(&frame, record);
 	CHECK(frame.fp == RBP && frame.ip == RIP);
+}
+
+/* What the guest forbids itself does not count for the VMM's memory, and stays for the guest. */
+static void test_pkru(void)
+{
+	u32 state;
+
+	set_up();
+	vcpu.arch.host_pkru = 0x55555554;
+	vcpu.arch.pkru = 0x33333333;
+	cpu_pkru = 0xffffffff;
+	state = kvm_arch_begin_guest_reads(&vcpu);
+	CHECK(cpu_pkru == 0x55555554);
+	kvm_arch_end_guest_reads(state);
+	CHECK(cpu_pkru == 0xffffffff);
 }
 
 static const struct test tests[] = {
@@ -121,6 +137,7 @@ static const struct test tests[] = {
 	{ "64-bit, 32-bit and 16-bit code, and segments", test_code },
 	{ "the registers of a walk", test_walk },
 	{ "records", test_records },
+	{ "the host's PKRU", test_pkru },
 };
 
 int main(int argc, char **argv)

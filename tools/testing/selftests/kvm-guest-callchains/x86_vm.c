@@ -125,6 +125,18 @@ uint64_t *map(struct vm *vm, uint64_t va, uint64_t gpa, unsigned int shift, uint
 	return entry;
 }
 
+/* The entry of an address that is mapped, at a level that it has */
+uint64_t *entry_at(struct vm *vm, uint64_t va, unsigned int level)
+{
+	uint64_t table = vm->ttbr[0];
+	unsigned int at;
+
+	for (at = vm->layout->levels; at > level; at--)
+		table = (get_entry(vm, entry_of(vm, table, va, at)) & 0xfffffffff000UL) -
+			MEMORY_IPA;
+	return entry_of(vm, table, va, level);
+}
+
 static void map_range(struct vm *vm, uint64_t va, uint64_t gpa, uint64_t size, uint64_t flags)
 {
 	uint64_t at;
@@ -183,6 +195,7 @@ static bool has_features(const struct vm *vm)
 	const struct kvm_cpuid_entry2 *entry;
 	bool la57 = false, large = false;
 	unsigned int i;
+	int types;
 
 	for (i = 0; i < cpuid->nent; i++) {
 		entry = &cpuid->entries[i];
@@ -192,7 +205,9 @@ static bool has_features(const struct vm *vm)
 			large = entry->edx & 1 << 26;
 	}
 	free(cpuid);
-	return (la57 || vm->layout->levels != 5) && (large || vm->layout->large != 30);
+	types = ioctl(vm->kvm, KVM_CHECK_EXTENSION, KVM_CAP_VM_TYPES);
+	return (la57 || vm->layout->levels != 5) && (large || vm->layout->large != 30) &&
+	       (!vm->layout->type || (types > 0 && types >> vm->layout->type & 1));
 }
 
 /* Returns whether the CPU has such a layout. */
@@ -206,13 +221,42 @@ bool create_vm(struct vm *vm, const struct layout *layout)
 		close(vm->kvm);
 		return false;
 	}
-	vm->fd = XIOCTL(vm->kvm, KVM_CREATE_VM, 0);
+	vm->fd = XIOCTL(vm->kvm, KVM_CREATE_VM, layout->type);
 	make_memory(vm);
 	memcpy(vm->memory + CODE, guest_begin, guest_end - guest_begin);
 	map_all(vm);
 	make_system(vm);
 	add_slot(vm, 0, MEMORY_IPA, vm->memory, MEMORY_SIZE);
 	return true;
+}
+
+/* Memory that may be private: where it is, the VMM's @memory is not the guest's. */
+void add_private_slot(const struct vm *vm, unsigned int slot, uint64_t gpa, void *memory,
+		      uint64_t size)
+{
+	struct kvm_create_guest_memfd create = { .size = size };
+	struct kvm_userspace_memory_region2 region = {
+		.slot			= slot,
+		.flags			= KVM_MEM_GUEST_MEMFD,
+		.guest_phys_addr	= gpa,
+		.memory_size		= size,
+		.userspace_addr		= (uintptr_t)memory,
+	};
+
+	region.guest_memfd = XIOCTL(vm->fd, KVM_CREATE_GUEST_MEMFD, &create);
+	XIOCTL(vm->fd, KVM_SET_USER_MEMORY_REGION2, &region);
+	close(region.guest_memfd);
+}
+
+void set_private(const struct vm *vm, uint64_t gpa, uint64_t size, bool private)
+{
+	struct kvm_memory_attributes attributes = {
+		.address	= gpa,
+		.size		= size,
+		.attributes	= private ? KVM_MEMORY_ATTRIBUTE_PRIVATE : 0,
+	};
+
+	XIOCTL(vm->fd, KVM_SET_MEMORY_ATTRIBUTES, &attributes);
 }
 
 static struct kvm_segment segment(unsigned int index)
@@ -323,6 +367,16 @@ void run_kernel(const struct vcpu *vcpu, uint64_t pc, uint64_t fp)
 		.rflags	= 2,
 	};
 
+	XIOCTL(vcpu->fd, KVM_SET_REGS, &regs);
+}
+
+/* As a program, which has no stack then */
+void run_user(const struct vcpu *vcpu, uint64_t pc, uint64_t fp)
+{
+	bool wide = vcpu->vm->layout->user_bits == 64;
+	struct kvm_regs regs = { .rip = pc, .rbp = fp, .rflags = 2 };
+
+	set_segments(vcpu, wide ? USER_CODE64 : USER_CODE32, USER_DATA);
 	XIOCTL(vcpu->fd, KVM_SET_REGS, &regs);
 }
 

@@ -5,7 +5,36 @@
 #ifndef __GUEST_CALLCHAINS_X86_VM_H
 #define __GUEST_CALLCHAINS_X86_VM_H
 
+#include <linux/kvm.h>
+
 #include "run.h"
+
+/* Private memory, which older headers lack */
+#ifndef KVM_CREATE_GUEST_MEMFD
+#define KVM_X86_SW_PROTECTED_VM		1
+#define KVM_CAP_VM_TYPES		235
+#define KVM_MEM_GUEST_MEMFD		0x4
+#define KVM_MEMORY_ATTRIBUTE_PRIVATE	0x8
+
+struct kvm_userspace_memory_region2 {
+	uint32_t	slot, flags;
+	uint64_t	guest_phys_addr, memory_size, userspace_addr, guest_memfd_offset;
+	uint32_t	guest_memfd, pad1;
+	uint64_t	pad2[14];
+};
+
+struct kvm_memory_attributes {
+	uint64_t	address, size, attributes, flags;
+};
+
+struct kvm_create_guest_memfd {
+	uint64_t	size, flags, reserved[6];
+};
+
+#define KVM_SET_USER_MEMORY_REGION2	_IOW(KVMIO, 0x49, struct kvm_userspace_memory_region2)
+#define KVM_SET_MEMORY_ATTRIBUTES	_IOW(KVMIO, 0xd2, struct kvm_memory_attributes)
+#define KVM_CREATE_GUEST_MEMFD		_IOWR(KVMIO, 0xd4, struct kvm_create_guest_memfd)
+#endif
 
 /* In the memory: the descriptor tables, and the TSS */
 #define SYSTEM		0x40000UL
@@ -19,9 +48,10 @@
  * @user_bits: 64 or 32
  * @levels: of page tables; 0 if paging is off; 3 if it is PAE
  * @large: the kernel's memory is in pages of so many bits, or 0 for 12
+ * @type: KVM_X86_SW_PROTECTED_VM if the VM may have private memory
  */
 struct layout {
-	unsigned int	kernel_bits, user_bits, levels, large;
+	unsigned int	kernel_bits, user_bits, levels, large, type;
 };
 
 /* Of 64-bit code and of 32-bit code */
@@ -45,7 +75,12 @@ struct spins {
 uint64_t user_code(const struct vm *vm, const char *label);
 void run_program(const struct vcpu *vcpu, const struct spins *spins);
 void run_kernel(const struct vcpu *vcpu, uint64_t pc, uint64_t fp);
+void run_user(const struct vcpu *vcpu, uint64_t pc, uint64_t fp);
 void run_writer(const struct vcpu *vcpu, uint64_t writes, uint64_t nr);
+void add_private_slot(const struct vm *vm, unsigned int slot, uint64_t gpa, void *memory,
+		      uint64_t size);
+void set_private(const struct vm *vm, uint64_t gpa, uint64_t size, bool private);
+uint64_t *entry_at(struct vm *vm, uint64_t va, unsigned int level);
 uint64_t *map(struct vm *vm, uint64_t va, uint64_t gpa, unsigned int shift, uint64_t flags);
 
 #endif

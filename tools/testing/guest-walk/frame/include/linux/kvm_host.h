@@ -58,11 +58,14 @@ struct kvm_memory_slot {
 
 struct kvm_memslots;
 
-struct perf_guest_frame {
-	u64		ip, fp;
+struct kvm_guest_frame {
+	u64		ip, fp, arch;
 	u8		word;
-	u64		page, gpa;
+	bool		swap;
 };
+
+#define PERF_CONTEXT_KERNEL	((u64)-128)
+#define PERF_CONTEXT_MAX	((u64)-4095)
 
 struct kvm_vcpu *kvm_get_running_vcpu(void);
 bool kvm_arch_pmi_in_guest(struct kvm_vcpu *vcpu);
@@ -74,8 +77,26 @@ int __srcu_read_lock(struct srcu_struct *srcu);
 void __srcu_read_unlock(struct srcu_struct *srcu, int idx);
 struct kvm_memslots *kvm_vcpu_memslots(struct kvm_vcpu *vcpu);
 struct kvm_memory_slot *search_memslots(struct kvm_memslots *slots, gfn_t gfn, bool approx);
-long copy_from_user_nofault(void *dst, const void __user *src, size_t size);
 bool pfn_valid(unsigned long pfn);
+bool nmi_uaccess_okay(void);
+void pagefault_disable(void);
+void pagefault_enable(void);
+bool kvm_arch_has_private_mem(struct kvm *kvm);
+bool kvm_mem_is_private(struct kvm *kvm, gfn_t gfn);
+u32 kvm_arch_begin_guest_reads(struct kvm_vcpu *vcpu);
+void kvm_arch_end_guest_reads(u32 state);
+
+/* A read of user space, which fails if @can_read says so */
+bool user_read_access_begin(const void *from, size_t size);
+void user_read_access_end(void);
+bool can_read(const void *from);
+
+#define unsafe_get_user(x, from, label)			\
+do {							\
+	if (!can_read(from))				\
+		goto label;				\
+	(x) = *(from);					\
+} while (0)
 
 static inline gfn_t gpa_to_gfn(gpa_t gpa)
 {
@@ -88,15 +109,13 @@ static inline unsigned long __gfn_to_hva_memslot(const struct kvm_memory_slot *s
 }
 
 /* Of the architecture */
-bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame);
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame);
 bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
-void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
-			      const u64 record[2]);
+void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2]);
 
 /* Of guest_frame.c */
 bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);
-int kvm_guest_first_frame(struct perf_guest_frame *frame);
-int kvm_guest_next_frame(struct perf_guest_frame *frame);
+unsigned int kvm_guest_get_callchain(u64 *ips, unsigned int max);
 
 /* An entry of the VMM's tables, at any level */
 struct entry {

@@ -29,6 +29,7 @@ struct kvm {
 
 struct kvm_vcpu_arch {
 	u64		efer;
+	u32		host_pkru, pkru;
 	bool		guest_state_protected;
 };
 
@@ -40,11 +41,24 @@ struct kvm_vcpu {
 	bool		is_nested, is_long, in_kernel;
 };
 
-struct perf_guest_frame {
-	u64		ip, fp;
+struct kvm_guest_frame {
+	u64		ip, fp, arch;
 	u8		word;
-	u64		page, gpa;
+	bool		swap;
 };
+
+/* The CPU's */
+extern u32 cpu_pkru;
+
+static inline u32 read_pkru(void)
+{
+	return cpu_pkru;
+}
+
+static inline void write_pkru(u32 pkru)
+{
+	cpu_pkru = pkru;
+}
 
 #define kvm_x86_call(function)	x86_##function
 
@@ -113,9 +127,10 @@ static inline u64 kvm_read_cr4(struct kvm_vcpu *vcpu)
 bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);
 
 /* Of guest_stack.c */
-bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame);
+bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame);
 bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
-void kvm_arch_vcpu_next_frame(struct kvm_vcpu *vcpu, struct perf_guest_frame *frame,
-			      const u64 record[2]);
+void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2]);
+u32 kvm_arch_begin_guest_reads(struct kvm_vcpu *vcpu);
+void kvm_arch_end_guest_reads(u32 pkru);
 
 #endif
