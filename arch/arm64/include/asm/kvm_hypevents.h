@@ -189,48 +189,73 @@ HYP_EVENT(psci_call,
 		  __print_named(fn, HYP_SMC_NAMES), __entry->arg0, __entry->arg1, __entry->arg2)
 )
 
-/* A vCPU is about to run, */
+/* A vCPU is about to run. vm_pid and vm_fd name its VM, as struct kvm_trace_name does; */
 HYP_EVENT(guest_enter,
-	HE_PROTO(u32 vcpu),
+	HE_PROTO(u32 vcpu, s32 vm_pid, s32 vm_fd),
 	HE_STRUCT(
 		he_field(u32, vcpu)
+		he_field(s32, vm_pid)
+		he_field(s32, vm_fd)
 	),
 	HE_ASSIGN(
 		__entry->vcpu = vcpu;
+		__entry->vm_pid = vm_pid;
+		__entry->vm_fd = vm_fd;
 	),
-	HE_PRINTK("vcpu=%u", __entry->vcpu)
+	HE_PRINTK("vcpu=%u vm_pid=%d vm_fd=%d", __entry->vcpu, __entry->vm_pid, __entry->vm_fd)
 )
 
-/* ... and has run. No esr of an interrupt; neither it nor elr of a protected guest. */
+/*
+ * ... and has run. No esr of an interrupt, no ipa but of a stage-2 fault; neither these nor elr
+ * of a protected guest.
+ */
 HYP_EVENT(guest_exit,
-	HE_PROTO(u32 vcpu, u32 exit_code, u64 esr, u64 elr),
+	HE_PROTO(u32 vcpu, u32 exit_code, u64 esr, u64 elr, u64 ipa, s32 vm_pid, s32 vm_fd,
+		 bool serror),
 	HE_STRUCT(
 		he_field(u32, vcpu)
 		he_named(u32, exit_code, kvm_arm_exception_type)
 		he_field(u64, esr)
 		he_field(u64, elr)
+		he_field(u64, ipa)
+		he_field(s32, vm_pid)
+		he_field(s32, vm_fd)
+		he_field(u8, serror)
 	),
 	HE_ASSIGN(
 		__entry->vcpu = vcpu;
 		__entry->exit_code = exit_code;
 		__entry->esr = esr;
 		__entry->elr = elr;
+		__entry->ipa = ipa;
+		__entry->vm_pid = vm_pid;
+		__entry->vm_fd = vm_fd;
+		__entry->serror = serror;
 	),
-	HE_PRINTK("vcpu=%u exit_code=%s esr=0x%llx ec=%s elr=0x%llx", __entry->vcpu,
-		  __print_named(exit_code, kvm_arm_exception_type), __entry->esr,
-		  show_hyp_ec(__entry->esr), __entry->elr)
+	HE_PRINTK(
+	"vcpu=%u exit_code=%s esr=0x%llx ec=%s elr=0x%llx ipa=0x%llx vm_pid=%d vm_fd=%d serror=%u",
+		  __entry->vcpu, __print_named(exit_code, kvm_arm_exception_type), __entry->esr,
+		  show_hyp_ec(__entry->esr), __entry->elr, __entry->ipa, __entry->vm_pid,
+		  __entry->vm_fd, __entry->serror)
 )
 
 /* A protected guest was trapped doing what it may not. No esr, as above. */
 HYP_EVENT(vcpu_illegal_trap,
-	HE_PROTO(u64 esr),
+	HE_PROTO(u64 esr, u32 vcpu, s32 vm_pid, s32 vm_fd),
 	HE_STRUCT(
 		he_field(u64, esr)
+		he_field(u32, vcpu)
+		he_field(s32, vm_pid)
+		he_field(s32, vm_fd)
 	),
 	HE_ASSIGN(
 		__entry->esr = esr;
+		__entry->vcpu = vcpu;
+		__entry->vm_pid = vm_pid;
+		__entry->vm_fd = vm_fd;
 	),
-	HE_PRINTK("esr=0x%llx ec=%s", __entry->esr, show_hyp_ec(__entry->esr))
+	HE_PRINTK("esr=0x%llx ec=%s vcpu=%u vm_pid=%d vm_fd=%d", __entry->esr,
+		  show_hyp_ec(__entry->esr), __entry->vcpu, __entry->vm_pid, __entry->vm_fd)
 )
 
 /* EL2's allocator allocates pages (pfn=0: it has none), and frees them. */

@@ -112,7 +112,7 @@ static void any_event(struct input *input)
 {
 	u64 a = input_number(input, 0), b = input_number(input, 0);
 
-	switch (input_below(input, 8)) {
+	switch (input_below(input, 10)) {
 	case 0:
 		trace_hyp_enter(a, b);
 		break;
@@ -132,7 +132,13 @@ static void any_event(struct input *input)
 		trace_hyp_printk("%127lld %0300llu", a, b);
 		break;
 	case 6:
-		trace_guest_exit(a, b, a, b);
+		trace_guest_exit(a, b, a, b, a, b, a, b & 1);
+		break;
+	case 7:
+		trace_guest_enter(a, b, a);
+		break;
+	case 8:
+		trace_vcpu_illegal_trap(a, b, a, b);
 		break;
 	default:
 		trace_selftest(a);

@@ -16,8 +16,16 @@ function after(event) {
 	return !(cpu in before) || before[cpu] == event
 }
 
-function same_vcpu(  vcpu) {
-	return !(cpu in entered) || entered[cpu] == $4
+# The words that name a vCPU and its VM
+function name(  i, words) {
+	for (i = 4; i <= NF; i++)
+		if ($i ~ /^(vcpu|vm_pid|vm_fd)=/)
+			words = words $i " "
+	return words
+}
+
+function same_vcpu() {
+	return !(cpu in entered) || entered[cpu] == name()
 }
 
 # Nothing is known of the next one, either.
@@ -44,7 +52,7 @@ before[cpu] == "hyp_enter reason=guest" && event != "guest_exit" { report("no gu
 event == "hyp_exit reason=guest" && !after("guest_enter") { report("no guest_enter") }
 event == "guest_exit" && !after("hyp_enter reason=guest") { report("guest_exit") }
 event == "guest_exit" && !same_vcpu() { report("another vCPU") }
-event == "guest_enter" { entered[cpu] = $4 }
+event == "guest_enter" { entered[cpu] = name() }
 
 # What brought the CPU here: an exit of a guest, or the firmware's end, did not.
 event ~ /^hyp_enter reason=(hvc|smc|abort|psci)$/ {

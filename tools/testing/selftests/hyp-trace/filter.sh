@@ -13,7 +13,7 @@ CALL=/sys/kernel/debug/hyp_call
 
 # A number, and the events that have it; a number whose values have names, and a name
 FIELD=vcpu
-WITH_FIELD="guest_enter guest_exit hyp_enter hyp_exit"
+WITH_FIELD="guest_enter guest_exit hyp_enter hyp_exit vcpu_illegal_trap"
 NAMED=reason
 NAME=guest
 if [ "$REMOTE" = trace_remote_test ]; then
@@ -44,9 +44,9 @@ id > 2 && id < 5 || id == 16;3 4 16
 (id == 1 || id == 2) && !(id == 2);1
 !(id < 4 || id > 8);4 5 7 8
 id > 1 && (id < 4 || id == 7 && id != 8) && id != 3;2 7
-common_pid == 0;
+common_pid == 1;
 common_type == 1;
-common_pid != 0 && id < 2;0 1
+common_pid != 1 && id < 2;0 1
 '
 
 # What is refused, `field` being one of numbers.

@@ -39,7 +39,8 @@
 
 #define DEVICE_IPA	0x10000000UL	/* no memory there: an exit */
 
-#define MAX_VCPUS	64
+#define MAX_VCPUS	64	/* of a VM */
+#define MAX_VMS		4
 #define TIME_LIMIT	240	/* seconds */
 
 enum counter { STAT_EXITS, STAT_HVC, STAT_WFI, STAT_MMIO, NR_STATS };
@@ -53,6 +54,7 @@ static const char * const counter_names[] = {
 
 struct vcpu {
 	int		index, fd, cpu;	/* cpu: -1 if not pinned */
+	int		vm;		/* its file descriptor */
 	struct kvm_run	*run;
 	pthread_t	thread;
 	pid_t		tid;
@@ -67,12 +69,19 @@ struct vcpu {
 };
 
 static struct {
-	unsigned long	hvc, mmio, wfi, vcpus;
+	unsigned long	hvc, mmio, wfi, vcpus, vms;
 	long		cpu;
 	unsigned long	counter;
 	bool		has_counter;
+	bool		rom;
 	bool		hold;
-} option = { .hvc = 32, .mmio = 32, .wfi = 4, .vcpus = 1, .cpu = -1 };
+} option = { .hvc = 32, .mmio = 32, .wfi = 4, .vcpus = 1, .vms = 1, .cpu = -1 };
+
+/* Of all VMs */
+static unsigned long nr_vcpus(void)
+{
+	return option.vms * option.vcpus;
+}
 
 static int xioctl(int fd, unsigned long request, void *arg, const char *name)
 {
@@ -156,6 +165,24 @@ static void set_reg(const struct vcpu *vcpu, uint64_t id, unsigned long value)
 	set_reg(vcpu, KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | \
 		offsetof(struct kvm_regs, regs.reg) / sizeof(unsigned int), value)
 
+/*
+ * The device's address has memory that can be read alone: a write exits by a stage-2 permission
+ * fault once the guest has read it, by a translation fault before.
+ */
+static void add_rom(int vm)
+{
+	struct kvm_userspace_memory_region region = {
+		.slot			= 1,
+		.flags			= KVM_MEM_READONLY,
+		.guest_phys_addr	= DEVICE_IPA,
+		.memory_size		= MEMORY_SIZE,
+	};
+	void *memory = xmmap(MEMORY_SIZE, MAP_SHARED | MAP_ANONYMOUS, -1);
+
+	region.userspace_addr = (uintptr_t)memory;
+	XIOCTL(vm, KVM_SET_USER_MEMORY_REGION, &region);
+}
+
 static int create_vm(int kvm)
 {
 	struct kvm_userspace_memory_region region = {
@@ -169,25 +196,29 @@ static int create_vm(int kvm)
 	__builtin___clear_cache(memory, (char *)memory + MEMORY_SIZE);
 	region.userspace_addr = (uintptr_t)memory;
 	XIOCTL(vm, KVM_SET_USER_MEMORY_REGION, &region);
+	if (option.rom)
+		add_rom(vm);
 	return vm;
 }
 
-static int pick_cpu(int index)
+static int pick_cpu(int nr)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (option.cpu >= cpus)
 		errx(2, "no CPU %ld: there are %ld", option.cpu, cpus);
-	return option.cpu < 0 ? -1 : (option.cpu + index) % cpus;
+	return option.cpu < 0 ? -1 : (option.cpu + nr) % cpus;
 }
 
-static void create_vcpu(struct vcpu *vcpu, int kvm, int vm, int index)
+/* nr: among those of all VMs */
+static void create_vcpu(struct vcpu *vcpu, int kvm, int vm, int nr)
 {
 	struct kvm_vcpu_init init;
 
-	vcpu->index = index;
-	vcpu->cpu = pick_cpu(index);
-	vcpu->fd = XIOCTL(vm, KVM_CREATE_VCPU, index);
+	vcpu->index = nr % option.vcpus;
+	vcpu->cpu = pick_cpu(nr);
+	vcpu->vm = vm;
+	vcpu->fd = XIOCTL(vm, KVM_CREATE_VCPU, vcpu->index);
 	XIOCTL(vm, KVM_ARM_PREFERRED_TARGET, &init);
 	XIOCTL(vcpu->fd, KVM_ARM_VCPU_INIT, &init);
 	vcpu->run = xmmap(XIOCTL(kvm, KVM_GET_VCPU_MMAP_SIZE, 0), MAP_SHARED, vcpu->fd);
@@ -274,7 +305,7 @@ static void start(struct vcpu *vcpus)
 	int ret;
 
 	sigaction(SIGUSR1, &action, NULL);
-	for (i = 0; i < option.vcpus; i++) {
+	for (i = 0; i < nr_vcpus(); i++) {
 		ret = pthread_create(&vcpus[i].thread, NULL, run_vcpu, &vcpus[i]);
 		if (ret)
 			errx(1, "pthread_create: %s", strerror(ret));
@@ -299,7 +330,7 @@ static unsigned long end_waits(struct vcpu *vcpus)
 {
 	unsigned long i, running = 0;
 
-	for (i = 0; i < option.vcpus; i++) {
+	for (i = 0; i < nr_vcpus(); i++) {
 		if (__atomic_load_n(&vcpus[i].stopped, __ATOMIC_ACQUIRE))
 			continue;
 		end_wfi(&vcpus[i]);
@@ -341,22 +372,24 @@ static void print_vcpu(const struct vcpu *vcpu)
 {
 	printf("vcpu=%d cpu=%d hvc=%lu mmio=%lu wfi=%lu exits=%lu ", vcpu->index, vcpu->cpu,
 	       option.hvc, vcpu->mmio, option.wfi, read_stat(vcpu, STAT_EXITS));
-	printf("from=%ld.%09ld to=%ld.%09ld tid=%d\n", vcpu->from.tv_sec, vcpu->from.tv_nsec,
-	       vcpu->to.tv_sec, vcpu->to.tv_nsec, vcpu->tid);
+	printf("from=%ld.%09ld to=%ld.%09ld tid=%d vm_pid=%d vm_fd=%d\n", vcpu->from.tv_sec,
+	       vcpu->from.tv_nsec, vcpu->to.tv_sec, vcpu->to.tv_nsec, vcpu->tid, getpid(),
+	       vcpu->vm);
 }
 
 static void usage(FILE *stream)
 {
 	fprintf(stream,
-		"Usage: guest [--hvc N] [--mmio N] [--wfi N] [--vcpus N] [--cpu N]\n"
-		"             [--counter N]\n"
+		"Usage: guest [--hvc N] [--mmio N] [--wfi N] [--vcpus N] [--vms N]\n"
+		"             [--cpu N] [--counter N] [--rom]\n"
 		"       guest --hold\n"
 		"Run a KVM guest whose vCPUs each make N hypercalls, N device writes and N\n"
-		"waits for an interrupt; with --cpu, the first vCPU runs on that CPU and each\n"
-		"of the others on the next one; with --counter, their virtual counter begins at\n"
-		"N. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all device\n"
+		"waits for an interrupt; with --vms, run N such guests; with --cpu, the first\n"
+		"vCPU runs on that CPU and each of the others on the next one; with --counter,\n"
+		"their virtual counter begins at N; with --rom, the device is memory that can be\n"
+		"read, for guests without waits. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all device\n"
 		"accesses, the waits, all exits from the guest, the boot clock before and after,\n"
-		"and the thread's id. With --hold, make a guest that never runs, and keep it in the background.\n");
+		"the thread's id, and its VM: this process and a file descriptor. With --hold, make a guest that never runs, and keep it in the background.\n");
 }
 
 static void parse_options(int argc, char **argv)
@@ -366,8 +399,10 @@ static void parse_options(int argc, char **argv)
 		{ "mmio",	required_argument, NULL, 'm' },
 		{ "wfi",	required_argument, NULL, 'w' },
 		{ "vcpus",	required_argument, NULL, 'v' },
+		{ "vms",	required_argument, NULL, 'n' },
 		{ "cpu",	required_argument, NULL, 'c' },
 		{ "counter",	required_argument, NULL, 'o' },
+		{ "rom",	no_argument,	   NULL, 'r' },
 		{ "hold",	no_argument,	   NULL, 'l' },
 		{ "help",	no_argument,	   NULL, '?' },
 		{ }
@@ -388,12 +423,18 @@ static void parse_options(int argc, char **argv)
 		case 'v':
 			option.vcpus = parse_number(optarg, 1, MAX_VCPUS);
 			break;
+		case 'n':
+			option.vms = parse_number(optarg, 1, MAX_VMS);
+			break;
 		case 'c':
 			option.cpu = parse_number(optarg, 0, INT_MAX);
 			break;
 		case 'o':
 			option.counter = parse_number(optarg, 0, ULONG_MAX);
 			option.has_counter = true;
+			break;
+		case 'r':
+			option.rom = true;
 			break;
 		case 'l':
 			option.hold = true;
@@ -419,24 +460,26 @@ static void hold(void)
 
 int main(int argc, char **argv)
 {
-	static struct vcpu vcpus[MAX_VCPUS];
+	static struct vcpu vcpus[MAX_VMS * MAX_VCPUS];
 	unsigned long i;
 	bool good = true;
-	int kvm, vm;
+	int kvm, vm = -1;
 
 	parse_options(argc, argv);
 	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (kvm < 0)
 		err(1, "/dev/kvm");
-	vm = create_vm(kvm);
-	if (option.hold)
-		hold();
-	for (i = 0; i < option.vcpus; i++)
+	for (i = 0; i < nr_vcpus(); i++) {
+		if (!(i % option.vcpus))
+			vm = create_vm(kvm);
+		if (option.hold)
+			hold();
 		create_vcpu(&vcpus[i], kvm, vm, i);
+	}
 
 	start(vcpus);
 	wait_for(vcpus);
-	for (i = 0; i < option.vcpus; i++) {
+	for (i = 0; i < nr_vcpus(); i++) {
 		pthread_join(vcpus[i].thread, NULL);
 		good &= check_vcpu(&vcpus[i]);
 		print_vcpu(&vcpus[i]);

@@ -77,7 +77,7 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 /* A record whose fields come in registers */
 struct hyp_event_fast_record {
 	struct hyp_event_header	header;
-	u64			fields[3];
+	u64			fields[6];
 };
 
 static_assert(offsetof(struct hyp_event_fast_record, fields) == sizeof(struct hyp_event_header));
@@ -179,6 +179,26 @@ void hyp_event_write_8(unsigned long nr, u64 a)
 	trace_ring_commit(&cpu->ring, &event);
 }
 
+static noinline void hyp_event_write_12_slow(unsigned long nr, u64 a, u64 b)
+{
+	const u32 fields[] = { a, a >> 32, b };
+
+	hyp_event_write_fields(nr, fields);
+}
+
+void hyp_event_write_12(unsigned long nr, u64 a, u64 b)
+{
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+	struct trace_ring_event event;
+
+	if (!hyp_event_try_reserve(cpu, nr, 3 * sizeof(u32), &event))
+		return hyp_event_write_12_slow(nr, a, b);
+
+	put_unaligned(a, (u64 *)event.data);
+	*((u32 *)event.data + 2) = b;
+	trace_ring_commit(&cpu->ring, &event);
+}
+
 static noinline void hyp_event_write_16_slow(unsigned long nr, u64 a, u64 b)
 {
 	const u64 fields[] = { a, b };
@@ -217,6 +237,31 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
 	put_unaligned(a, (u64 *)event.data);
 	put_unaligned(b, (u64 *)event.data + 1);
 	put_unaligned(c, (u64 *)event.data + 2);
+	trace_ring_commit(&cpu->ring, &event);
+}
+
+static noinline void hyp_event_write_48_slow(unsigned long nr, u64 a, u64 b, u64 c, u64 d,
+					     u64 e, u64 f)
+{
+	const u64 fields[] = { a, b, c, d, e, f };
+
+	hyp_event_write_fields(nr, fields);
+}
+
+void hyp_event_write_48(unsigned long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+{
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+	struct trace_ring_event event;
+
+	if (!hyp_event_try_reserve(cpu, nr, 6 * sizeof(u64), &event))
+		return hyp_event_write_48_slow(nr, a, b, c, d, e, f);
+
+	put_unaligned(a, (u64 *)event.data);
+	put_unaligned(b, (u64 *)event.data + 1);
+	put_unaligned(c, (u64 *)event.data + 2);
+	put_unaligned(d, (u64 *)event.data + 3);
+	put_unaligned(e, (u64 *)event.data + 4);
+	put_unaligned(f, (u64 *)event.data + 5);
 	trace_ring_commit(&cpu->ring, &event);
 }
 

@@ -50,8 +50,10 @@ extern struct el2_filter el2_event_filters[NR_HYP_EVENTS];
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);
 void hyp_event_write_4(unsigned long nr, u64 a);
 void hyp_event_write_8(unsigned long nr, u64 a);
+void hyp_event_write_12(unsigned long nr, u64 a, u64 b);
 void hyp_event_write_16(unsigned long nr, u64 a, u64 b);
 void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c);
+void hyp_event_write_48(unsigned long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args);
 
 /* trace_hcall.c */
@@ -131,10 +133,15 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 		return hyp_event_write_4(nr, *(const u32 *)fields);
 	case sizeof(u64):
 		return hyp_event_write_8(nr, fields[0]);
+	case 3 * sizeof(u32):
+		return hyp_event_write_12(nr, fields[0], ((const u32 *)fields)[2]);
 	case 2 * sizeof(u64):
 		return hyp_event_write_16(nr, fields[0], fields[1]);
 	case 3 * sizeof(u64):
 		return hyp_event_write_24(nr, fields[0], fields[1], fields[2]);
+	case 6 * sizeof(u64):
+		return hyp_event_write_48(nr, fields[0], fields[1], fields[2], fields[3],
+					  fields[4], fields[5]);
 	default:
 		hyp_event_write(nr, record, size);
 	}
