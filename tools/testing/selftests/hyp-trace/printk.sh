@@ -83,9 +83,9 @@ record trace write_all
 is "no text with the event off" "$(awk '{ print $3 }' trace | sort | uniq -c | xargs)" \
 	"$(wc -l <table) selftest"
 only hyp_printk
-echo 'common_pid != 0' >"$EVENT/filter"
+echo 'common_pid != 1' >"$EVENT/filter"
 none "all texts with a filter that matches all" said_otherwise expected
-echo 'common_pid == 0' >"$EVENT/filter"
+echo 'common_pid == 1' >"$EVENT/filter"
 none "no text with a filter that matches none" said_otherwise /dev/null
 is "a filter of text is refused" "$(fileop write "$EVENT/filter" 'text == "x"')" EINVAL
 echo 0 >"$EVENT/filter"
