@@ -32,7 +32,7 @@ guests_counts() {
 
 # counts EVENT: the same of the trace.
 counts() {
-	sed -n "s/.* $1:* \(vcpu=[0-9]*\) .*\(vm_pid=[0-9]* vm_fd=[0-9]*\).*/\1 \2/p" trace |
+	sed -n "s/.* $1 \(vcpu=[0-9]*\) .*\(vm_pid=[0-9]* vm_fd=[0-9]*\).*/\1 \2/p" trace |
 		sort | uniq -c | awk '{ $1 = $1; print }' | sort
 }
 
@@ -95,7 +95,7 @@ some_names() {
 
 # aborts PATTERN: exits with such a syndrome and address.
 aborts() {
-	grep -cE "guest_exit:* .* $1" trace
+	grep -cE "guest_exit .* $1" trace
 }
 
 # A write to the device, and to memory that can only be read
