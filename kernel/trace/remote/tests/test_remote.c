@@ -216,20 +216,9 @@ static void kunit_remote_expect_enabled(struct kunit *test, int nr)
 	kunit_remote.nr_enabled = 0;
 }
 
-/*
- * A CPU is enabled and disabled with interrupts off, also while it is offline, comes or goes.
- * None comes or goes, and so none gets a ring, while the remote starts or stops.
- */
-void remote_test_hotplug(struct kunit *test)
+/* The CPU goes and comes while tracing is on, and tries to while the remote starts and stops. */
+static void kunit_remote_move_cpu(struct kunit *test, struct trace_remote *remote, int cpu)
 {
-	struct trace_remote *remote = kunit_remote_register(test);
-	int cpu = cpumask_last(cpu_online_mask);
-
-	if (!cpu || !IS_ENABLED(CONFIG_HOTPLUG_CPU))
-		kunit_skip(test, "no CPU can be turned off");
-
-	kunit_remote_make_rings(test);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace_remote_get_reader(remote));
 	kunit_remote.moving = cpu;
 	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
 	KUNIT_EXPECT_FALSE(test, kunit_remote.moved);
@@ -246,7 +235,35 @@ void remote_test_hotplug(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
 	KUNIT_EXPECT_EQ(test, 0, add_cpu(cpu));
+}
+
+/* A machine with one CPU: as if it had just come up */
+static void kunit_remote_enable_only_cpu(struct kunit *test, struct trace_remote *remote)
+{
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	scoped_guard(cpus_read_lock)
+		trace_remote_cpu_enable(remote, 0, true);
+	KUNIT_EXPECT_EQ(test, 2, kunit_remote.nr_enabled);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+}
+
+/*
+ * A CPU is enabled and disabled with interrupts off, also while it is offline, comes or goes.
+ * None comes or goes, and so none gets a ring, while the remote starts or stops.
+ */
+void remote_test_hotplug(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+	int cpu = cpumask_last(cpu_online_mask);
+
+	kunit_remote_make_rings(test);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace_remote_get_reader(remote));
+	if (cpu && IS_ENABLED(CONFIG_HOTPLUG_CPU))
+		kunit_remote_move_cpu(test, remote, cpu);
+	else
+		kunit_remote_enable_only_cpu(test, remote);
 	KUNIT_EXPECT_FALSE(test, kunit_remote.interrupted);
+	KUNIT_EXPECT_FALSE(test, kunit_remote.elsewhere);
 	trace_remote_put_reader(remote);
 }
 
