@@ -112,14 +112,15 @@ class Function:
             found.append(self.index.get(target))
         return found
 
-    def reachable(self, edges):
+    def reachable(self, edges, past_brk=True):
         seen, todo = set(), [0]
         while todo:
             i = todo.pop()
             if i is None or i in seen:
                 continue
             seen.add(i)
-            todo += self.successors(i, edges)
+            if past_brk or self.insns[i].name != "brk":
+                todo += self.successors(i, edges)
         return seen
 
     def live(self, edges, entries):
