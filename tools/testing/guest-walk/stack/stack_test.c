@@ -49,8 +49,10 @@ bool kvm_vcpu_read_word(struct kvm_vcpu *of, gpa_t gpa, u64 *word, unsigned int 
 	return of == &vcpu;
 }
 
-u64 read_cpu_register(enum cap cap, enum sysreg reg)
+u64 read_cpu_register(enum sysreg reg)
 {
+	enum cap cap = reg == TCR2_EL1 ? ARM64_HAS_TCR2 : ARM64_HAS_S1PIE;
+
 	if (!cpu_has_vhe || !(cpu_caps & cap)) {
 		printf("Bail out! a read of register %d, which is undefined\n", reg);
 		exit(1);

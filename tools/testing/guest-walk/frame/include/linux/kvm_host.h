@@ -93,9 +93,11 @@ bool can_read(const void *from);
 
 #define unsafe_get_user(x, from, label)			\
 do {							\
-	if (!can_read(from))				\
+	typeof(from) at = (from);			\
+							\
+	if (!can_read(at))				\
 		goto label;				\
-	(x) = *(from);					\
+	(x) = *at;					\
 } while (0)
 
 static inline gfn_t gpa_to_gfn(gpa_t gpa)

@@ -77,10 +77,10 @@ extern unsigned int cpu_caps;
 extern bool cpu_has_vhe, is_pkvm;
 
 /* A register that the CPU does not have ends the test. */
-u64 read_cpu_register(enum cap cap, enum sysreg reg);
+u64 read_cpu_register(enum sysreg reg);
 
-#define SYS_TCR2_EL12		ARM64_HAS_TCR2, TCR2_EL1
-#define SYS_PIRE0_EL12		ARM64_HAS_S1PIE, PIRE0_EL1
+#define SYS_TCR2_EL12		TCR2_EL1
+#define SYS_PIRE0_EL12		PIRE0_EL1
 #define read_sysreg_s(reg)	read_cpu_register(reg)
 #define __vcpu_sys_reg(vcpu, reg)	((vcpu)->sysregs[reg])
 
