@@ -20,6 +20,7 @@
 #include <linux/kvm_host.h>
 #include <linux/perf_event.h>
 #include <linux/pgtable.h>
+#include <linux/swab.h>
 #include <linux/uaccess.h>
 
 #include <asm/tlb.h>
@@ -244,6 +245,19 @@ static bool is_caller(struct stack_walk *walk, u64 fp, u64 last)
 	return fp > last || (fp && fp < last && ++walk->switches <= STACK_SWITCHES);
 }
 
+/* Inline, as it is done for each frame of each sample */
+static void decode(struct kvm_guest_frame *frame, const u64 record[2])
+{
+	u64 fp = record[0], ip = record[1];
+
+	if (frame->swap) {
+		fp = swab64(fp);
+		ip = swab64(ip);
+	}
+	frame->fp = fp;
+	frame->ip = ip & BIT_ULL(55) ? ip | frame->upper : ip & ~frame->lower;
+}
+
 /* Make the frame that of its caller. */
 static bool next_frame(struct stack_walk *walk, struct kvm_guest_frame *frame)
 {
@@ -253,7 +267,7 @@ static bool next_frame(struct stack_walk *walk, struct kvm_guest_frame *frame)
 	    !read_record(walk, fp, record, frame->word))
 		return false;
 
-	kvm_arch_vcpu_next_frame(frame, record);
+	decode(frame, record);
 	/* The address is one, even if it is the last. */
 	if (!is_caller(walk, frame->fp, fp))
 		frame->fp = 0;
@@ -312,7 +326,7 @@ unsigned int kvm_guest_get_callchain(u64 *ips, unsigned int max)
 {
 	struct stack_walk walk = { .page = NO_PAGE, .cost = CHAIN_COST(max) };
 	struct kvm_vcpu *vcpu = readable_vcpu();
-	struct kvm_guest_frame frame;
+	struct kvm_guest_frame frame = {};
 	unsigned int nr;
 	u32 state;
 	int idx;

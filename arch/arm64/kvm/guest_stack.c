@@ -7,7 +7,6 @@
  */
 #include <linux/kvm_host.h>
 #include <linux/sched.h>
-#include <linux/swab.h>
 
 #include <asm/kvm_emulate.h>
 #include <asm/kvm_mmu.h>
@@ -103,15 +102,19 @@ unsigned long kvm_arch_vcpu_get_ip(struct kvm_vcpu *vcpu)
 
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame)
 {
+	u64 tcr;
+
 	if (vcpu_is_protected(vcpu) || vcpu_has_nv(vcpu) || vcpu_mode_is_32bit(vcpu) ||
 	    checks_tags(current))
 		return false;
 
+	tcr = vcpu_read_sys_reg(vcpu, TCR_EL1);
 	frame->ip = *vcpu_pc(vcpu);
 	frame->fp = vcpu_get_reg(vcpu, 29);
+	frame->lower = guest_walk_pac_mask(tcr, false);
+	frame->upper = guest_walk_pac_mask(tcr, true);
 	frame->word = sizeof(u64);
 	frame->swap = vcpu_data_guest_to_host(vcpu, 1, sizeof(u64)) != 1;
-	frame->arch = vcpu_read_sys_reg(vcpu, TCR_EL1);
 	return true;
 }
 
@@ -121,12 +124,4 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
 
 	read_registers(vcpu, &walk);
 	return guest_walk_translate(&walk, gva, gpa);
-}
-
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2])
-{
-	u64 fp = record[0], ip = record[1];
-
-	frame->fp = frame->swap ? swab64(fp) : fp;
-	frame->ip = guest_walk_strip_pac(frame->arch, frame->swap ? swab64(ip) : ip);
 }

@@ -328,20 +328,15 @@ bool guest_walk_translate(const struct guest_walk *walk, u64 va, u64 *ipa)
 }
 
 /**
- * guest_walk_strip_pac - remove the pointer authentication code of an address to return to
+ * guest_walk_pac_mask - where the pointer authentication code of an address to return to is
  * @tcr: the guest's TCR_EL1
- * @pointer: the address, signed or not
+ * @upper: the address is in the upper half: its bit 55 is 1
  *
- * Return: the address as a pointer to the half that bit 55 says.
+ * Return: the bits, all of which are as bit 55 in an address that is not signed.
  */
-u64 guest_walk_strip_pac(u64 tcr, u64 pointer)
+u64 guest_walk_pac_mask(u64 tcr, bool upper)
 {
-	bool upper = is_upper(pointer);
 	unsigned int va_bits = 64 - txsz(tcr, upper);
-	u64 above;
 
-	if (va_bits > 55)
-		return pointer;
-	above = GENMASK_ULL(63, va_bits);
-	return upper ? pointer | above : pointer & ~above;
+	return va_bits > 55 ? 0 : GENMASK_ULL(63, va_bits);
 }

@@ -46,7 +46,7 @@ struct guest_walk {
 #define GUEST_WALK_MAX_READS	5
 
 bool guest_walk_translate(const struct guest_walk *walk, u64 va, u64 *ipa);
-u64 guest_walk_strip_pac(u64 tcr, u64 pointer);
+u64 guest_walk_pac_mask(u64 tcr, bool upper);
 
 /* Of the user of these: the word at a guest-physical address, which is aligned */
 bool guest_walk_read(const struct guest_walk *walk, u64 ipa, u64 *word);

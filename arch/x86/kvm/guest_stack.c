@@ -81,12 +81,6 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa)
 	return guest_walk_translate(&walk, gva, gpa);
 }
 
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2])
-{
-	frame->fp = record[0];
-	frame->ip = record[1];
-}
-
 /*
  * VMX takes an NMI before it loads the host's PKRU, and what the guest forbids itself is
  * nothing to the VMM's memory. Interrupts, and the NMIs of SVM, come later.

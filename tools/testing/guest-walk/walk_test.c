@@ -482,18 +482,19 @@ static void test_off(void)
 
 static void test_pac(void)
 {
-	u64 tcr = 16 | 16ULL << 16, address, signature;
-	int n;
+	u64 tcr = 16 | 25ULL << 16;
+	unsigned int size;
 
-	for (n = 0; n < 1000; n++) {
-		signature = next() & 0xff7f000000000000ULL;
-		address = next() & 0xffffffffffffULL;
-		CHECK(guest_walk_strip_pac(tcr, address | signature) == address);
-		CHECK(guest_walk_strip_pac(tcr, address | signature | BIT_ULL_OF(55)) ==
-		      (address | 0xffff000000000000ULL));
+	CHECK(guest_walk_pac_mask(tcr, false) == 0xffff000000000000ULL);
+	CHECK(guest_walk_pac_mask(tcr, true) == 0xffffff8000000000ULL);
+	for (size = 9; size < 64; size++) {
+		CHECK(guest_walk_pac_mask(size, false) == -BIT_ULL_OF(64 - size));
+		CHECK(guest_walk_pac_mask((u64)size << 16, true) == -BIT_ULL_OF(64 - size));
 	}
-	CHECK(guest_walk_strip_pac(25 | 16ULL << 16, 0x7f8000000000ULL) == 0);
-	CHECK(guest_walk_strip_pac(0, 0x1234567812345678ULL) == 0x1234567812345678ULL);
+	/* There is no room for a code. */
+	for (size = 0; size < 9; size++)
+		CHECK(!guest_walk_pac_mask(size, false) &&
+		      !guest_walk_pac_mask((u64)size << 16, true));
 }
 
 /* Memory whose words are others at each read: mostly valid, of tables of any level */

@@ -43,6 +43,8 @@ static u64 hole;
 static gfn_t private_gfn;
 static u32 pkru;
 static u8 word;
+static bool swap;
+static u64 pac;
 static u64 first_ip, first_fp;
 
 static bool is_locked(void)
@@ -186,7 +188,12 @@ bool kvm_mem_is_private(struct kvm *of, gfn_t gfn)
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *of, struct kvm_guest_frame *frame)
 {
 	unlocked += of != &vcpu;
-	*frame = (struct kvm_guest_frame) { .ip = first_ip, .fp = first_fp, .word = word };
+	frame->ip = first_ip;
+	frame->fp = first_fp;
+	frame->word = word;
+	frame->swap = swap;
+	frame->lower = pac;
+	frame->upper = pac;
 	return first;
 }
 
@@ -196,12 +203,6 @@ bool kvm_arch_vcpu_translate(struct kvm_vcpu *of, u64 gva, gpa_t *gpa)
 	translations++;
 	*gpa = BASE + (gva - VA) % MEMORY;
 	return gva != hole && gva >= VA;
-}
-
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2])
-{
-	frame->fp = record[0];
-	frame->ip = record[1];
 }
 
 /* All is well: the guest is interrupted, and its memory is the VMM's ordinary one. */
@@ -230,6 +231,8 @@ static void set_up(void)
 	locks = 0;
 	pkru = GUEST_PKRU;
 	word = 8;
+	swap = false;
+	pac = 0;
 	first_ip = IP;
 	first_fp = 0;
 	for (i = 0; i < NR_LEVELS; i++)
@@ -296,6 +299,21 @@ static void test_records(void)
 	memory.words[8] = 0x1234UL << 32;
 	memory.words[9] = 0x5678;
 	CHECK(chain_from(0x40, MAX) == 2 && ips[1] == 0x1234);
+}
+
+/* Records of the other byte order, and signed addresses of both halves */
+static void test_decoding(void)
+{
+	set_up();
+	swap = true;
+	set_record(0x40, __builtin_bswap64(VA + 0x80), __builtin_bswap64(0x1234));
+	set_record(0x80, 0, __builtin_bswap64(0x5678));
+	CHECK(chain_from(0x40, MAX) == 3 && ips[1] == 0x1234 && ips[2] == 0x5678);
+	set_up();
+	pac = 0xff7f000000000000UL;
+	set_record(0x40, VA + 0x80, 0x5a2a000000001234UL);
+	set_record(0x80, 0, 0x5aaa800000005678UL);
+	CHECK(chain_from(0x40, MAX) == 3 && ips[1] == 0x1234 && ips[2] == 0xffff800000005678UL);
 }
 
 /* Records of one page share its translation and its place in the VMM. */
@@ -535,6 +553,7 @@ static void test_costs(void)
 
 static const struct test tests[] = {
 	{ "records of words of 4 and 8 bytes", test_records },
+	{ "records of the other byte order, and signed addresses", test_decoding },
 	{ "records of one page, and of others", test_pages },
 	{ "no vCPU, another CPU's, another process'", test_vcpus },
 	{ "memslots, alignment, and pages that are not mapped", test_slots },

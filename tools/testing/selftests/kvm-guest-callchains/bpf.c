@@ -230,7 +230,8 @@ static bool stackid_returns(uint64_t flags, unsigned int map_flags, struct perf_
 {
 	size_t entry = map_flags ? sizeof(struct bpf_stack_build_id) : sizeof(uint64_t);
 	int map = create_stacks(entry, map_flags), results = create_results();
-	bool good = returns(load_stackid(map, results, flags), results, attr, tid, expected);
+	int program = load_stackid(map, results, flags | BPF_F_REUSE_STACKID);
+	bool good = returns(program, results, attr, tid, expected);
 
 	close(results);
 	close(map);

@@ -19,6 +19,8 @@
 #define SZ_4K			0x1000
 #define IS_ALIGNED(x, a)	(((x) & ((typeof(x))(a) - 1)) == 0)
 #define ALIGN_DOWN(x, a)	((x) & ~((typeof(x))(a) - 1))
+#define BIT_ULL(n)		(1ULL << (n))
+#define swab64(x)		__builtin_bswap64(x)
 #define offset_in_page(x)	((unsigned long)(x) & (SZ_4K - 1))
 
 typedef u64 gpa_t;
@@ -59,7 +61,7 @@ struct kvm_memory_slot {
 struct kvm_memslots;
 
 struct kvm_guest_frame {
-	u64		ip, fp, arch;
+	u64		ip, fp, lower, upper;
 	u8		word;
 	bool		swap;
 };
@@ -113,7 +115,6 @@ static inline unsigned long __gfn_to_hva_memslot(const struct kvm_memory_slot *s
 /* Of the architecture */
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame);
 bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2]);
 
 /* Of guest_frame.c */
 bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned int size);

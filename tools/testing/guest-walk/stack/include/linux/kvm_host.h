@@ -54,12 +54,10 @@ extern bool has_mte;
 #define SCTLR_EL1_TCF0_MASK	(3UL << 38)
 
 struct kvm_guest_frame {
-	u64		ip, fp, arch;
+	u64		ip, fp, lower, upper;
 	u8		word;
 	bool		swap;
 };
-
-#define swab64(x)		__builtin_bswap64(x)
 
 #define kvm_phys_shift(mmu)			((mmu)->phys_shift)
 #define kvm_has_feat(kvm, reg, field, limit)	has_feature(kvm, #reg " " #field " " #limit)
@@ -156,6 +154,5 @@ bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned in
 unsigned long kvm_arch_vcpu_get_ip(struct kvm_vcpu *vcpu);
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame);
 bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2]);
 
 #endif

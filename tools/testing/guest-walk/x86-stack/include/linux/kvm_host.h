@@ -42,7 +42,7 @@ struct kvm_vcpu {
 };
 
 struct kvm_guest_frame {
-	u64		ip, fp, arch;
+	u64		ip, fp, lower, upper;
 	u8		word;
 	bool		swap;
 };
@@ -129,7 +129,6 @@ bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned in
 /* Of guest_stack.c */
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *vcpu, struct kvm_guest_frame *frame);
 bool kvm_arch_vcpu_translate(struct kvm_vcpu *vcpu, u64 gva, gpa_t *gpa);
-void kvm_arch_vcpu_next_frame(struct kvm_guest_frame *frame, const u64 record[2]);
 u32 kvm_arch_begin_guest_reads(struct kvm_vcpu *vcpu);
 void kvm_arch_end_guest_reads(u32 pkru);
 
