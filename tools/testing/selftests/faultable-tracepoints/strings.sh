@@ -139,7 +139,8 @@ named() {
 
 # The options may have a password.
 mounts() {
-	named mount '"/names/device", dir_name: ' '"/names/place", type: ' '"names-type", flags: 0, ' &&
+	named mount '"/names/device", dir_name: ' '"/names/place", type: ' \
+		'"names-type", flags: 0, ' &&
 		! grep password out
 }
 
@@ -162,8 +163,8 @@ utimes() {
 	named utimes '"/names/utimes", ' && named utime '"/names/utime", '
 }
 
-# asked TIMES [COMMAND]...: how often the handler of userfaultfd was asked for a string that the call
-# itself does not read
+# asked TIMES [COMMAND]...: how often the handler of userfaultfd was asked for a string that the
+# call itself does not read
 asked() {
 	times=$1
 	shift

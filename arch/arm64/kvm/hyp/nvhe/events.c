@@ -135,7 +135,7 @@ enum hyp_hcall_kind {
 	HYP_HCALL_UNKNOWN,
 };
 
-/* Each hypercall is in one of the lists. There is no default: the compiler finds one that is not. */
+/* Each hypercall is in a list. There is no default: the compiler finds one that is in none. */
 static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_func id)
 {
 	switch (id) {

@@ -82,7 +82,8 @@ static const char *events_test_print_hcall(struct kunit *test, s64 ret)
 static void events_test_unlisted(struct kunit *test)
 {
 	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, 0), " invalid=0 ret=0\n"));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, -22), " invalid=0 ret=-22\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, -22),
+					   " invalid=0 ret=-22\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(events_test_print_hcall(test, HYP_HCALL_UNLISTED),
 					   " invalid=0 unlisted=1\n"));
 }

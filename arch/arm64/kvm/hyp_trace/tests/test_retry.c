@@ -27,7 +27,7 @@ static bool retry_test_is_protected, retry_test_is_online;
 
 #define is_protected_kvm_enabled()	retry_test_is_protected
 #undef cpu_online
-#define cpu_online(cpu)			retry_test_is_online
+#define cpu_online(...)			retry_test_is_online
 
 static int retry_test_enable_error;
 

@@ -7,7 +7,8 @@
 #include <shim.h>
 
 #define noinline		__attribute_noinline__
-#define __aligned(bytes)	__attribute__((aligned(bytes)))
+#define shim_aligned(bytes)	__aligned__(bytes)
+#define __aligned(bytes)	__attribute__((shim_aligned(bytes)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define OPTIMIZER_HIDE_VAR(var)	({ asm ("" : "+r" (var)); })
