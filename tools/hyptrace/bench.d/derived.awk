@@ -44,8 +44,8 @@ END {
 		was = call[i]
 		# without strings, against the event that had none
 		if (sub(/_no_strings$/, "", was))
-			print "syscall_strings_insns." was, syscall["default", was] -
-			      syscall["default", call[i]], "insns"
+			print "syscall_strings_insns." was, \
+			      syscall["default", was] - syscall["default", call[i]], "insns"
 		else
 			sub(/no_strings$/, "event", was)
 		if (("plain", was) in syscall)

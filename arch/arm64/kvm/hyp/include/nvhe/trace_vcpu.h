@@ -86,7 +86,7 @@ static inline void hyp_trace_guest_enter(struct kvm_vcpu *vcpu)
 	trace_guest_enter(vcpu->vcpu_id, name.pid, name.fd);
 }
 
-static inline void hyp_trace_guest_exit(struct kvm_vcpu *vcpu, u64 exit_code)
+static __always_inline void hyp_trace_guest_exit(struct kvm_vcpu *vcpu, u64 exit_code)
 {
 	struct kvm_trace_name name = hyp_trace_name(vcpu);
 	u64 esr = hyp_trace_exit_esr(vcpu, exit_code);
