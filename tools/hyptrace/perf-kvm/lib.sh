@@ -31,10 +31,13 @@ guest() {
 	until_done has_made "$guest" 0
 }
 
-# The guest ends when its input does.
+# The guest ends when its input does. Its other threads may end after the first one: wait for all,
+# or the signal of its end may interrupt the opening of the next guest's fifo, and end the shell.
 end_guest() {
 	eval "exec $2>&-"
-	until_done gone "$(cat "$1.pid")"
+	pid=$(cat "$1.pid")
+	until_done gone "$pid" || return
+	wait "$pid" || :
 }
 
 # What each guest makes while it is recorded: rounds NUMBER NAME...
