@@ -74,13 +74,21 @@ user() {
 		! grep 'Invalid User' said
 }
 
+# A perf before 6.3 reads no file of a later one, because attributes have grown since.
+reads_files() {
+	chroot "$root" /usr/bin/perf version |
+		awk '{ split($3, v, "."); exit !(v[1] > 6 || (v[1] == 6 && v[2] >= 3)) }'
+}
+
 ok "Debian's user space, with plugins" unpacked
 ok "perf records there" recorded
 ok "perf reports there" facts_of /perf
 ok "perf finds a user there" user
-ok "Debian's perf reports the same recording" facts_of /usr/bin/perf
-ok "Debian's perf reads all of it" debian_reads
 ok "Debian's perf reads it from a pipe" piped
-ok "what Debian's perf has injected into, perf reports" \
-	in_user /perf kvm -i /injected stat report --stdio
+if reads_files; then
+	ok "Debian's perf reports the same recording" facts_of /usr/bin/perf
+	ok "Debian's perf reads all of it" debian_reads
+	ok "what Debian's perf has injected into, perf reports" \
+		in_user /perf kvm -i /injected stat report --stdio
+fi
 plan
