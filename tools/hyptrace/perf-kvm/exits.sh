@@ -164,7 +164,8 @@ one_process_alone() {
 	[ $status = 0 ] && report data --per-vcpu && same vmexit && none_unknown
 }
 
-# live "GUEST..." OPTION...: all displays together have what these guests did.
+# live "GUEST..." OPTION...: all displays together have what these guests did, and nothing else
+# once two more displays have been shown.
 live() {
 	number=$((number + 1))
 	shown=$1
@@ -175,27 +176,34 @@ live() {
 	"$PERF" kvm stat live "$@" -d 1 --per-vcpu <keys >displays 2>&1 &
 	live=$!
 	exec 5>keys
-	until_done grep -qs Analyze displays
+	until_done displayed 1
 	rounds "$number" four two
-	until_done displayed
-	kill -TERM "$live"
-	wait "$live"
 	# shellcheck disable=SC2086 # a list
 	last_round $shown |
 		sed -n 's/^vm=\([^ ]*\) vcpu=\([0-9]*\) .* hvc=\([0-9]*\) .*/\1\/\2 \3/p' | sort >expected
+	until_done all_shown && until_done displayed $(($(displays) + 2))
+	kill -TERM "$live"
+	wait "$live"
+	live_hypercalls | diff expected -
+}
+
+displays() {
+	grep -cs 'Analyze events' displays
+}
+
+displayed() {
+	[ "$(displays)" -ge "$1" ]
+}
+
+# Of each vCPU, in all displays so far
+live_hypercalls() {
 	awk -f "$DIR/perf-kvm/facts.awk" displays |
 		awk -v event="$HYPERCALL" '$2 == event { n[$1] += $3 } END { for (vcpu in n) print vcpu, n[vcpu] }' |
-		sort | diff expected -
+		sort
 }
 
-# Twice since the last round
-displayed() {
-	before=$(wc -l <displays) && until_done more_lines && before=$(wc -l <displays) &&
-		until_done more_lines
-}
-
-more_lines() {
-	[ "$(wc -l <displays)" -gt "$before" ]
+all_shown() {
+	live_hypercalls | cmp -s expected -
 }
 
 bad_options() {
