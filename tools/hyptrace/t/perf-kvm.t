@@ -63,12 +63,12 @@ loads_nothing() {
 
 # The header has no number that another perf may use for something else.
 known_features() {
-	python3 "$kvm/foreign.py" known "$tmp/out/data.arm64" "$tmp/known"
+	python3 "$kvm/headers.py" known "$tmp/out/data.arm64" "$tmp/known"
 }
 
 # Feature 32, which later perfs have, is not taken for one of ours.
 later_features() {
-	python3 "$kvm/foreign.py" later "$tmp/out/data.arm64" "$tmp/later" &&
+	python3 "$kvm/headers.py" later "$tmp/out/data.arm64" "$tmp/later" &&
 		"$BUILD/perf-host/perf" report -f --header-only -I -i "$tmp/later" >"$tmp/here" 2>&1 &&
 		! grep 'VM 77-5' "$tmp/here" &&
 		"$BUILD/perf-host/perf" kvm stat report -f --stdio -i "$tmp/later" >"$tmp/here" 2>&1 &&
@@ -77,7 +77,7 @@ later_features() {
 
 # Two numbers whose sum is less than each
 wrapped_feature() {
-	python3 "$kvm/foreign.py" wrapped "$tmp/out/data.arm64" "$tmp/wrapped" || return
+	python3 "$kvm/headers.py" wrapped "$tmp/out/data.arm64" "$tmp/wrapped" || return
 	"$BUILD/perf-host/perf" kvm stat report -f --stdio -i "$tmp/wrapped" >"$tmp/here" 2>&1
 	cat "$tmp/here"
 	grep 'The recording is truncated: its .* should end at 0xffffffffffffffff' "$tmp/here"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 #
-# foreign.py KIND FILE OUT - change a recording of perf to what somebody else may have written:
+# headers.py KIND FILE OUT - change a recording of perf to what somebody else may have written:
 #
 #   known     nothing: fail if it has a feature that perf of 6.12 does not know
 #   later     add feature 32, which is another one in later perfs, with four words in it
