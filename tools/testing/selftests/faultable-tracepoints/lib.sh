@@ -55,6 +55,15 @@ remains() {
 	return 1
 }
 
+# within SECONDS COMMAND...: it succeeds by then. It has none of the fifos that hold others up.
+within() {
+	seconds=$1
+	shift
+	"$@" 3>&- 4>&- &
+	other=$!
+	until_true "$seconds" gone "$other" && wait "$other"
+}
+
 alive() {
 	grep -s '^State:' "/proc/$1/status" | grep -qv Z
 }
@@ -98,6 +107,15 @@ sleeps() {
 
 awake() {
 	! sleeps
+}
+
+# Events of three tracepoints, two of them of system calls, are enabled and disabled.
+toggle_events() {
+	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
+		for on in 1 0; do
+			echo $on >"$TRACEFS/events/$event/enable" || return
+		done
+	done
 }
 
 # A program that makes the probe sleep until something is written to the fifo; its process id is

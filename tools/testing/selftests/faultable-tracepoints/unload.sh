@@ -37,31 +37,15 @@ perf_event() {
 	event sched/sched_process_exec filename true >other && grep -q text= other
 }
 
-# Each enables and disables events, at this tracepoint and at another one.
-other_events() {
-	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
-		for on in 1 0; do
-			echo $on >"$TRACEFS/events/$event/enable" || return
-		done
-	done
-}
-
-# meanwhile COMMAND: it need not wait for the probe.
-meanwhile() {
-	"$1" &
-	other=$!
-	until_true 10 gone "$other" && wait "$other"
-}
-
 load
 ok "a probe sleeps" start_sleeper
-ok "other events are enabled and disabled meanwhile" meanwhile other_events
-ok "filters and triggers are set and removed meanwhile" meanwhile configure
-ok "so is an event of perf" meanwhile perf_event
+ok "other events are enabled and disabled meanwhile" within 10 toggle_events
+ok "filters and triggers are set and removed meanwhile" within 10 configure
+ok "so is an event of perf" within 10 perf_event
 ok "the module begins to unload" start_unload
 ok "it waits for the probe" remains 2 alive "$rmmod"
-ok "events are enabled and disabled meanwhile" meanwhile other_events
-ok "so are filters and triggers" meanwhile configure
+ok "events are enabled and disabled meanwhile" within 10 toggle_events
+ok "so are filters and triggers" within 10 configure
 ok "the probe goes on" let_go
 ok "the module is unloaded" unloaded
 

@@ -53,21 +53,6 @@ start_sleeper() {
 	until_true 10 waits
 }
 
-# ends COMMAND...: within a second
-ends() {
-	"$@" 3>&- 4>&- &
-	other=$!
-	until_true 1 gone "$other" && wait "$other"
-}
-
-toggle_events() {
-	for event in sched/sched_switch raw_syscalls/sys_enter syscalls/sys_enter_openat; do
-		for on in 1 0; do
-			echo $on >"$TRACEFS/events/$event/enable" || return
-		done
-	done
-}
-
 instance() {
 	mkdir "$OTHER" && echo 1 >"$OTHER/events/syscalls/sys_enter_openat/enable" &&
 		rmdir "$OTHER"
@@ -91,15 +76,15 @@ let_go() {
 
 # Nothing waits while these are done, twice: once to see that they work.
 others() {
-	ok "$1: events are enabled and disabled" ends toggle_events
-	ok "$1: an event of uprobes comes and goes" ends uprobe
-	ok "$1: an instance is removed" ends instance
-	ok "$1: an event of perf is closed" ends perf_event
+	ok "$1: events are enabled and disabled" within 1 toggle_events
+	ok "$1: an event of uprobes comes and goes" within 1 uprobe
+	ok "$1: an instance is removed" within 1 instance
+	ok "$1: an event of perf is closed" within 1 perf_event
 	for event in uprobe sched/sched_process_exec syscalls/sys_enter_openat; do
-		ok "$1: a BPF program is detached from $event" ends attach $event
+		ok "$1: a BPF program is detached from $event" within 1 attach $event
 	done
 	[ ! -d /sys/bus/event_source/devices/kprobe ] ||
-		ok "$1: a BPF program is detached from kprobe" ends attach kprobe
+		ok "$1: a BPF program is detached from kprobe" within 1 attach kprobe
 }
 
 others "while no probe sleeps"
@@ -108,9 +93,9 @@ ok "perf has such events" start_perf
 ok "a probe sleeps" start_sleeper
 others "while a probe sleeps"
 ok "perf's events are closed" end_perf
-ok "the instance of the probe is removed" ends rmdir "$OWN"
-ok "events are enabled and disabled then" ends toggle_events
+ok "the instance of the probe is removed" within 1 rmdir "$OWN"
+ok "events are enabled and disabled then" within 1 toggle_events
 ok "the probe sleeps all the time" alive "$sleeper"
 ok "it goes on" let_go
-ok "events are enabled and disabled after that" ends toggle_events
+ok "events are enabled and disabled after that" within 1 toggle_events
 finish
