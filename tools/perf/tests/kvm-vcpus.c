@@ -301,6 +301,10 @@ static int test__whole(struct test_suite *test __maybe_unused, int subtest __may
 	lose(0);
 	TEST_ASSERT_VAL("on its CPU", !whole_since(begun));
 	TEST_ASSERT_VAL("before it began", whole_since(now));
+	begun = now;
+	lose(1);
+	event(10);
+	TEST_ASSERT_VAL("after it was scheduled out", !whole_since(begun));
 	return end();
 }
 
@@ -378,7 +382,7 @@ static int test__no_switches(struct test_suite *test __maybe_unused, int subtest
 static int test__record(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	struct kvm_vcpu_thread most = { -1, -1, -1, -1 }, thread;
-	union perf_event event;
+	union perf_event event = { };
 	char *name = event.event_type.event_type.name;
 	const size_t size = sizeof(event.event_type.event_type.name);
 
@@ -388,7 +392,7 @@ static int test__record(struct test_suite *test __maybe_unused, int subtest __ma
 	TEST_ASSERT_VAL("number", event.event_type.event_type.event_id == 5);
 	TEST_ASSERT_VAL("read", kvm_vcpu_thread__from_event(&thread, &event));
 	TEST_ASSERT_VAL("the same", !memcmp(&thread, &most, sizeof(most)));
-	memset(name + strlen(name), ' ', size - strlen(name));
+	memset(name + strlen(name), '0', size - strlen(name));
 	TEST_ASSERT_VAL("no end", !kvm_vcpu_thread__from_event(&thread, &event));
 	scnprintf(name, size, "kvm vm=1-2 vcpu=3 tid=4 5");
 	TEST_ASSERT_VAL("more", !kvm_vcpu_thread__from_event(&thread, &event));
@@ -403,23 +407,31 @@ static int test__record(struct test_suite *test __maybe_unused, int subtest __ma
 /* In which order the vCPUs are shown, whichever comes first */
 static int test__sorted(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
-	static const int fds[] = { 3, 3, 4 }, ids[] = { 0, 1, 0 };
+	static const struct kvm_vcpu_thread sorted[] = {
+		{ VM_PID, 3, 0, 12 }, { VM_PID, 3, 1, 11 },
+		{ VM_PID, 4, 0, 10 }, { VM_PID + 1, 2, 0, 14 },
+	};
+	struct kvm_where other_vm = where(14, 0);
 	struct kvm_vcpu *vcpu;
 	unsigned int i = 0;
 
 	begin();
 	event(13);
+	kvm_vcpus__switch(&vcpus, &other_vm, KVM_VCPU_LOAD, VM_PID + 1, 2, 0);
 	tracepoint(10, KVM_VCPU_LOAD, 4, 0);
 	tracepoint(11, KVM_VCPU_LOAD, 3, 1);
 	tracepoint(12, KVM_VCPU_LOAD, 3, 0);
 	list_for_each_entry(vcpu, &vcpus.vcpus, node) {
-		if (i < ARRAY_SIZE(ids))
-			TEST_ASSERT_VAL("by VM and id", is(vcpu, fds[i], ids[i]));
+		if (i < ARRAY_SIZE(sorted))
+			TEST_ASSERT_VAL("by VM and id", vcpu->vm_pid == (int)sorted[i].vm_pid &&
+					vcpu->vm_fd == (int)sorted[i].vm_fd &&
+					vcpu->vcpu_id == (int)sorted[i].vcpu_id &&
+					vcpu->tid == sorted[i].tid);
 		else
 			TEST_ASSERT_VAL("not known: last", is_unknown(vcpu));
 		i++;
 	}
-	TEST_ASSERT_VAL("one that is not known", i > ARRAY_SIZE(ids));
+	TEST_ASSERT_VAL("one that is not known", i > ARRAY_SIZE(sorted));
 	return end();
 }
 
