@@ -449,6 +449,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_iter_all),
 	KUNIT_CASE(ring_test_iter_refused),
 	KUNIT_CASE(ring_test_iter_sizes),
+	KUNIT_CASE(ring_test_iter_later),
 	KUNIT_CASE(ring_test_iter_positions),
 	KUNIT_CASE(ring_test_iter_far),
 	KUNIT_CASE(ring_test_iter_reader),

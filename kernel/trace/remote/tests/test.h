@@ -127,6 +127,7 @@ unsigned int ring_test_look(struct kunit *test, struct ring_test *t);
 void ring_test_iter_all(struct kunit *test);
 void ring_test_iter_refused(struct kunit *test);
 void ring_test_iter_sizes(struct kunit *test);
+void ring_test_iter_later(struct kunit *test);
 void ring_test_iter_positions(struct kunit *test);
 void ring_test_iter_far(struct kunit *test);
 void ring_test_iter_reader(struct kunit *test);

@@ -54,6 +54,23 @@ void ring_test_iter_sizes(struct kunit *test)
 	}
 }
 
+/* Events that are written after the start are not shown, not even those on the same page. */
+void ring_test_iter_later(struct kunit *test)
+{
+	struct ring_test *t = ring_test_make(test, 4);
+	struct ring_look look;
+	unsigned int i;
+
+	ring_test_keep(test, t, 32);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
+	ring_look_begin(test, &look, t);
+	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
+	KUNIT_EXPECT_EQ(test, 3, ring_look_all(test, &look));
+	ring_look_end(&look);
+	ring_test_read_all(test, t);
+}
+
 /* Wherever in the ring the writer and the reader are */
 void ring_test_iter_positions(struct kunit *test)
 {
