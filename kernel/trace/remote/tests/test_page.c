@@ -150,10 +150,16 @@ void ring_test_page_full(struct kunit *test)
 	ring_test_keep(test, t, 100);
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
+
+	/* Nor the rest of the page being written, once the reader has that page */
+	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
+	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
+
 	ring_test_write_pages(test, t, 3);
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, true));
-	KUNIT_EXPECT_EQ(test, 3, t->seen);
+	KUNIT_EXPECT_EQ(test, 4, t->seen);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
 
 	/* What was read of it in part is whole when the writer has left it. */
