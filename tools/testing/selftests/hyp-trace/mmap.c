@@ -121,9 +121,10 @@ static int op_meta(void)
 	if (ioctl(fd, TRACE_MMAP_IOCTL_GET_READER))
 		err(1, "%s: TRACE_MMAP_IOCTL_GET_READER", path);
 	printf("meta_page_size=%u meta_struct_len=%u subbuf_size=%u nr_subbufs=%u\n"
-	       "flags=%llu entries=%llu overrun=%llu read=%llu\n",
+	       "flags=%llu entries=%llu overrun=%llu read=%llu lost=%llu\n",
 	       meta->meta_page_size, meta->meta_struct_len, meta->subbuf_size,
-	       meta->nr_subbufs, meta->flags, meta->entries, meta->overrun, meta->read);
+	       meta->nr_subbufs, meta->flags, meta->entries, meta->overrun, meta->read,
+	       meta->reader.lost_events);
 	return 0;
 }
 

@@ -70,12 +70,14 @@ test_meta() {
 	is "the meta page counts the events written" "$(meta entries found)" $COUNT
 	is "the events of the first page are read" "$(meta read found)" "$PER_PAGE"
 	is "none was lost" "$(meta overrun found)" 0
+	is "none was lost before that page" "$(meta lost found)" 0
 
 	reset_numbers 4
 	write_numbers $((20 * PER_PAGE))
 	overrun=$(stat_of "$LAST" overrun)
 	mmap meta "$HYP/$RAW" >found
 	is "lost events are counted, as in stats" "$(meta overrun found)" "$overrun"
+	is "they were lost before the page that is mapped" "$(meta lost found)" "$overrun"
 	is "lost and other events are those written" "$(meta entries found)" $((20 * PER_PAGE))
 }
 
@@ -264,7 +266,7 @@ strange() {
 		}' pipe
 }
 
-plan 50 write_event
+plan 52 write_event
 test_attempts
 test_meta
 test_read
