@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the driver is, on what machine, and what it was told."""
+
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+TOOLS = pathlib.Path(__file__).resolve().parent
+ROOT = TOOLS.parent.parent
+BUILD = ROOT / "build"
+
+# Debian's ccache stands for each compiler there. By its path rather than by a prefix in CC: the
+# commands that kbuild records are the same with and without it. It needs a directory that it may
+# write, its own default or CCACHE_DIR.
+CCACHE = "/usr/lib/ccache"
+CROSS = {"arm64": ("aarch64", "aarch64-linux-gnu-"), "x86_64": ("x86_64", "x86_64-linux-gnu-"),
+         "arm": ("", "arm-linux-gnueabi-"), "riscv": ("", "riscv64-linux-gnu-"),
+         "um": ("x86_64", "")}
+
+
+class Failure(Exception):
+    """What went wrong, in a line for the user."""
+
+
+def note(text):
+    """A line of progress, kept off standard output: that belongs to the result."""
+    print(f"hyptrace: {text}", file=sys.stderr, flush=True)
+
+
+def option(name, default=""):
+    """A variable that the user gave, by make or in the environment."""
+    return os.environ.get(name) or default
+
+
+def number(name, default=None):
+    """A variable that is a whole number."""
+    value = option(name)
+    if value and not value.isdigit():
+        raise Failure(f"{name} is not a number: {value}")
+    return int(value) if value else default
+
+
+def scaled(seconds):
+    """A time limit on this machine. SCALE says how much slower it is than most, in percent."""
+    return seconds * int(option("SCALE", "100")) / 100
+
+
+def arch_of(config):
+    """What the kernel of a configuration is for, as kbuild names it."""
+    return "x86_64" if config.startswith("x86") else "arm64"
+
+
+def cross_for(arch):
+    """The prefix of the compiler for it on this machine."""
+    own, prefix = CROSS[arch]
+    return "" if platform.machine() == own else prefix
+
+
+def image_of(arch):
+    """Where kbuild leaves what is booted."""
+    return "arch/x86/boot/bzImage" if arch == "x86_64" else "arch/arm64/boot/Image"
+
+
+def need(*steps):
+    """Install the packages of these steps."""
+    if subprocess.run([TOOLS / "deps", *steps], check=False).returncode:
+        raise Failure(f"packages for {' '.join(steps)} are missing")
+
+
+def prepare():
+    """What each run begins with."""
+    if any(c.isspace() or c == ":" for c in str(ROOT)):
+        raise Failure(f"kbuild takes no path with spaces or colons: move {ROOT}")
+    BUILD.mkdir(exist_ok=True)
+    path = os.environ.get("PATH", "").split(":")
+    os.environ["PATH"] = ":".join([CCACHE] + [each for each in path if each != CCACHE])
+    home = os.environ.get("HOME", "/nonexistent")
+    if not os.environ.get("CCACHE_DIR") and not os.access(home, os.W_OK):
+        os.environ["CCACHE_DISABLE"] = "1"
+    # A make above us has variables and jobs for itself, not for the makes below.
+    for name in "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL":
+        os.environ.pop(name, None)
