@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian packages of build/tree for an arm64 machine: the image with its modules, the headers, and
+perf. The configuration is Debian's own of the same version, and deb.config."""
+
+import lzma
+import pathlib
+import shutil
+
+from hyptrace import base, image, kernel, perf, process
+from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need, note, option
+
+# GiB on the disk, and minutes on two cores. Those of arm64 are estimates.
+FLAVOURS = {"cloud-arm64": (2, 90), "arm64": (20, 300)}
+FRAGMENT = TOOLS / "deb.config"
+# Our perf stands beside Debian's.
+CONTROL = """Package: hyptrace-tools
+Version: {}
+Architecture: arm64
+Maintainer: hyptrace <hyptrace@localhost>
+Section: kernel
+Priority: optional
+Description: perf of the kernel with hypervisor tracing
+ perf as hyptrace-perf, which knows the tracepoints that this kernel has in KVM.
+"""
+
+
+def _configure(flavour, out, words, lsmod):
+    """Debian's configuration and ours, with the defaults of what they leave open. With LSMOD, only
+    the modules that it names."""
+    package = f"linux-config-{base.read().name}"
+    root = image.suite("machine", package, package)
+    packed = root / f"usr/src/{package}/config.arm64_none_{flavour}.xz"
+    out.joinpath("debian.config").write_bytes(lzma.decompress(packed.read_bytes()))
+    process.run([base.read().tree / "scripts/kconfig/merge_config.sh", "-m", "-O", out / "obj",
+                 out / "debian.config", FRAGMENT], cwd=out / "obj", env=kernel.clean_env())
+    kernel.make("arm64", *words, "-s", "olddefconfig")
+    if lsmod:
+        process.run([*kernel.make_args("arm64"), *words, f"LSMOD={pathlib.Path(lsmod).resolve()}",
+                     "localmodconfig"], input="\n" * 10000, env=kernel.clean_env())
+    got = kernel.values((out / "obj/.config").read_text("utf-8"))
+    for name, value in kernel.values(FRAGMENT.read_text("utf-8")).items():
+        if got.get(name, "n") != value:
+            raise Failure(f"{name}={value} is asked for, .config has {got.get(name, 'n')}")
+
+
+def _pack_tools(out, version):
+    """The package of perf"""
+    tools = out / "tools"
+    shutil.rmtree(tools, ignore_errors=True)
+    for directory in "usr/bin", "DEBIAN":
+        (tools / directory).mkdir(parents=True)
+    shutil.copy(perf.build(), tools / "usr/bin/hyptrace-perf")
+    (tools / "DEBIAN/control").write_text(CONTROL.format(version), "utf-8")
+    process.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", tools, out])
+    shutil.rmtree(tools)
+
+
+def build(flavour="cloud-arm64", lsmod=""):
+    """Build them in build/deb/FLAVOUR; their paths."""
+    if flavour not in FLAVOURS:
+        raise Failure(f"no flavour {flavour}: {' or '.join(FLAVOURS)}")
+    if lsmod and not pathlib.Path(lsmod).is_file():
+        raise Failure(f"no file {lsmod}")
+    tree = base.read().tree
+    if not tree.is_dir():
+        raise Failure(f"no build/{tree.name}: make tree")
+    need("kernel", "deb")
+    out, (space, minutes) = BUILD / "deb" / flavour, FLAVOURS[flavour]
+    words = ["-C", tree, f"O={out}/obj", f"LOCALVERSION=-hyptrace-{flavour}"]
+    with process.lock(f"deb-{flavour}"):
+        (out / "obj").mkdir(parents=True, exist_ok=True)
+        if not (out / "obj/vmlinux").exists():
+            if (free := shutil.disk_usage(out).free >> 30) < space:
+                raise Failure(f"{flavour} needs {space} GiB under build/, and there are {free}")
+            note(f"this takes about {minutes} minutes on two cores, and {space} GiB of disk")
+        _configure(flavour, out, words, lsmod)
+        for old in out.glob("*.deb"):    # perhaps of another version
+            old.unlink()
+        kernel.long_make("arm64", out / "build.log", "building the packages, steps",
+                         [*words, "DPKG_FLAGS=-d", "KDEB_COMPRESS=xz", "bindeb-pkg"],
+                         DEBFULLNAME="hyptrace", DEBEMAIL="hyptrace@localhost")
+        _pack_tools(out, kernel.make("arm64", *words, "-s", "kernelversion").strip())
+    return sorted(out.glob("*.deb"))
+
+
+def main():
+    """`make deb`"""
+    for package in build(option("FLAVOUR", "cloud-arm64"), option("LSMOD")):
+        print(package.relative_to(ROOT))

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels: allnoconfig and our fragments, in build/kernel-CONFIG; and what is built beside one,
+the kselftests."""
+
+import os
+import re
+import shutil
+
+from hyptrace import process, tree as trees
+from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, arch_of, cross_for, image_of, need, note
+from hyptrace.machine import option
+
+# For users; and for the tests: as default, but for what their callers change. `own' may lack
+# options.
+CONFIGS = "default", "debug", "kcsan", "16k", "64k", "preempt", "rt", "pmu", "x86"
+OF_TESTS = "lint", "clang", "event", "mutant", "plain", "without", "own"
+# Made of the default kernel: most of it is the same.
+COPIES = "event", "without", "mutant"
+FRAGMENTS = ROOT / "kernel" / "configs"
+# ccache finds an object again only if these are the same.
+STAMP = {"KBUILD_BUILD_TIMESTAMP": "Wed Jan  1 00:00:00 UTC 2025", "KBUILD_BUILD_USER": "hyptrace",
+         "KBUILD_BUILD_HOST": "localhost", "KBUILD_BUILD_VERSION": "1"}
+# The makefiles would read these variables of the driver's as their own.
+OURS = ("ARCH CONFIG TARGETS SCRIPT FILES OUT CONSOLE MODE CPU SMP MEM IMAGE DEBUG CMDLINE TREE "
+        "TOPIC OPTIONS FLAVOUR LSMOD FOR KERNEL TIMEOUT SOURCE BASE SET TESTS LIST").split()
+
+
+def clean_env(**more):
+    """The environment for makes of the kernel's. The tree is a work tree of git, which is not to
+    be in versions."""
+    kept = {name: value for name, value in os.environ.items() if name not in OURS}
+    return STAMP | kept | {"GIT_DIR": "/dev/null"} | more
+
+
+def make_args(arch):
+    """The words that each make for an architecture begins with."""
+    return ["make", f"ARCH={arch}", f"CROSS_COMPILE={cross_for(arch)}", "LOCALVERSION="]
+
+
+def make(arch, *words, **env):
+    """A short make; what it says."""
+    return process.run([*make_args(arch), *words], env=clean_env(**env)).stdout
+
+
+def long_make(arch, log, what, words, **env):
+    """A long make, with its output in a log. If it fails, show the errors."""
+    command = [*make_args(arch), f"-j{len(os.sched_getaffinity(0))}", *words]
+    if process.logged(command, log, what, env=clean_env(**env)):
+        return
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [n for n, line in enumerate(lines)
+             if re.search(r"error:|Error \d|undefined|\*\*\*", line)]
+    shown = [line for n, line in enumerate(lines) if any(0 <= n - each <= 5 for each in found)]
+    raise Failure("\n".join(shown[:30] + [f"the build failed: see {log.relative_to(ROOT)}"]))
+
+
+def values(text):
+    """The options that a .config or a fragment sets, as {name: value}; n where it is not set."""
+    found = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.M))
+    return dict.fromkeys(re.findall(r"^# (CONFIG_\w+) is not set$", text, re.M), "n") | found
+
+
+def _merge(config, arch, tree, options):
+    """The fragments as one file, where the last word on an option counts."""
+    merged, extra = BUILD / f".kernel-{config}.config", BUILD / f".kernel-{config}.options"
+    parts = [FRAGMENTS / "hyptrace.config"] if arch == "arm64" else []
+    parts += [path for path in [FRAGMENTS / f"hyptrace-{config}.config"] if path.exists()]
+    extra.write_text("".join(f"CONFIG_{each}\n" for each in options), encoding="utf-8")
+    process.run([tree / "scripts/kconfig/merge_config.sh", "-m", "-Q", *parts, extra],
+                env=clean_env(KCONFIG_CONFIG=str(merged)), cwd=BUILD)
+    return merged
+
+
+def _configure(config, arch, tree, out, options):
+    """Write .config; what it lacks of what was asked for, as lines, with the options' names."""
+    merged = _merge(config, arch, tree, options)
+    make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={merged}", "allnoconfig")
+    got = values((out / ".config").read_text(encoding="utf-8"))
+    wanted = values(merged.read_text(encoding="utf-8"))
+    return {name: f"{name}={value} is asked for, .config has {name}={got.get(name, 'n')}"
+            for name, value in wanted.items() if got.get(name, "n") != value}
+
+
+def _directory(config):
+    """The build directory, made of the default kernel's if it is a variant of that."""
+    out = BUILD / f"kernel-{config}"
+    if config in COPIES:
+        if not (BUILD / "kernel-default").is_dir():
+            raise Failure("no build/kernel-default: make kernel")
+        if config != "mutant":
+            shutil.rmtree(out, ignore_errors=True)
+        if not out.exists():
+            process.run(["cp", "-a", BUILD / "kernel-default", out])
+    out.mkdir(exist_ok=True)
+    return out
+
+
+def build(config="default", tree=None, options=(), targets=(), unknown=(), own=False, env=None):
+    """Build a kernel.
+
+    config    one of CONFIGS or OF_TESTS
+    tree      the source, if not build/tree
+    options   that differ, as "KVM_HYP_TRACING_DUMP=n"
+    targets   what to make, if not the image and the modules
+    unknown   options that may be missing from .config, for a tree that does not have them yet
+    own       a user's own tree, which may lack any
+    """
+    # pylint: disable=too-many-arguments
+    tree = tree or BUILD / "tree"
+    arch = arch_of(config)
+    if config not in CONFIGS + OF_TESTS:
+        raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
+    if not tree.is_dir():
+        raise Failure(f"no {tree}: make tree")
+    need("kernel", *(["x86vm"] if arch == "x86_64" else []))
+    with process.lock(f"kernel-{config}"):
+        out = _directory(config)
+        lacking = _configure(config, arch, tree, out, options)
+        wrong = [text for name, text in lacking.items() if name[len("CONFIG_"):] not in unknown]
+        if wrong and not own:
+            raise Failure("\n".join(wrong))
+        for text in wrong:
+            note(text)
+        image_name = image_of(arch)
+        words = ["-C", tree, f"O={out}", *(targets or [image_name.rpartition("/")[2], "modules"])]
+        log = BUILD / f"kernel-{config}.log"
+        long_make(arch, log, f"building the {config} kernel, steps", words, **(env or {}))
+    return out
+
+
+def image(config="default"):
+    """What is booted of a configuration."""
+    return BUILD / f"kernel-{config}" / image_of(arch_of(config))
+
+
+def _modules(arch, suite, sources, kernel, tree, to):
+    """Build a kselftest's modules beside the tree, which is all kernels', and take the kernel's
+    own: the test remote, and a sample, if they were built."""
+    # pylint: disable=too-many-arguments
+    beside = BUILD / f"modules-{kernel.name.partition('-')[2]}{suite}"
+    shutil.copytree(sources, beside, dirs_exist_ok=True)
+    for old in beside.glob("*.ko"):    # BTF is for one vmlinux; kbuild does not renew it with that
+        old.unlink()
+    make(arch, "-s", "-C", tree, f"O={kernel}", f"M={beside}", "modules")
+    to.mkdir(parents=True)
+    for found in [*beside.glob("*.ko"), *kernel.glob("kernel/trace/remote/tests/*.ko"),
+                  *kernel.glob("samples/trace_events/*.ko")]:
+        shutil.copy(found, to)
+
+
+def selftest(suite="hyp-trace", config="default", tree=None):
+    """Cross-build a kselftest of build/tree, statically, laid out as it is in the VM: SUITE/, the
+    helpers that it takes from the kernel's tree, and `tests', the list of its tests. Its modules
+    are for build/kernel-CONFIG; where that was built without any, they are left out."""
+    need("kernel")
+    arch, kernel = arch_of(config), BUILD / f"kernel-{config}"
+    suffix = "" if suite == "hyp-trace" else f"-{suite}"
+    to = BUILD / f"selftest{'-x86' if arch == 'x86_64' else ''}{suffix}"
+    source = BUILD / "tree/tools/testing/selftests"
+    words = ["-s", "-C", source / suite, "USERLDFLAGS=-static", f"OUTPUT={to}-build",
+             f"INSTALL_PATH={to}.new/{suite}"]
+    with process.lock("selftest"):
+        new = BUILD / f"{to.name}.new"
+        shutil.rmtree(new, ignore_errors=True)
+        (BUILD / f"{to.name}-build").mkdir(exist_ok=True)
+        (new / "kselftest").mkdir(parents=True)
+        make(arch, *words, "install")
+        sources = source / suite / "modules"
+        if (kernel / "Module.symvers").exists() and sources.is_dir():
+            _modules(arch, suffix, sources, kernel, tree or BUILD / "tree", new / suite / "modules")
+        shutil.copy(source / "kselftest/ktap_helpers.sh", new / "kselftest")
+        shutil.copy(TOOLS / "switched", new)
+        (new / "tests").write_text("".join(line.partition(":")[2] + "\n" for line in
+                                           make(arch, *words, "emit_tests").splitlines()),
+                                   encoding="utf-8")
+        shutil.rmtree(to, ignore_errors=True)
+        new.rename(to)
+    return to
+
+
+def main():
+    """`make kernel`."""
+    topic = option("TOPIC")
+    own = option("TREE")
+    config = "own" if own else option("CONFIG", "default")
+    if config not in CONFIGS + ("own",):
+        raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
+    tree = BUILD.joinpath(own) if own else None
+    out = build(config, tree=tree, targets=option("TARGETS").split(), own=bool(own),
+                unknown=trees.our_options() if topic else ())
+    log = (BUILD / f"kernel-{config}.log").read_text(encoding="utf-8", errors="replace")
+    for line in re.findall(r"^.*warning:.*$", log, re.M):
+        note(line)
+    note(f"{out.relative_to(ROOT)}/{image_of(arch_of(config))}")
+    return 0

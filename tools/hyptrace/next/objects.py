@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a build leaves behind: warnings in its log, what objects were made of, what is in them."""
+
+import re
+
+from hyptrace import patches, process, sites, tree
+from hyptrace.machine import cross_for
+
+NVHE = "arch/arm64/kvm/hyp/nvhe"
+EL2 = f"{NVHE}/kvm_nvhe.o"      # linked but for what it takes from the host kernel
+
+
+def ours():
+    """Our files, and those that the patches change."""
+    return [*patches.new_files(), *patches.touched()]
+
+
+def log_of(out):
+    """What the last build in a directory said."""
+    return out.with_name(out.name + ".log").read_text("utf-8", "replace")
+
+
+def warnings(text, paths):
+    """The lines of a log that are a warning or an error of the compiler or of sparse in one of the
+    files. One in a macro counts for the file that uses the macro."""
+    names = "|".join(re.escape(path) for path in paths
+                     if path.endswith((".c", ".h")) and not path.startswith("tools/"))
+    found = re.compile(rf"(?:^|/|\s)(?:{names}):\d+(?::\d+)?: (?:warning|error)")
+    return [line for line in text.splitlines() if found.search(line)]
+
+
+def not_compiled(out, arch="arm64"):
+    """The .c files, ours or that the patches change, that no object in a directory was made of."""
+    words = set()
+    for path in out.rglob(".*.cmd"):
+        words.update(re.split(r"[\s)]+", path.read_text("utf-8", "replace")))
+    made = [word for word in words if word.endswith(".c")]
+    return [path for path in tree.c_files(arch) if not any(word.endswith("/" + path)
+                                                           for word in made)]
+
+
+def undefined(out):
+    """What EL2's object takes from the host kernel, or nothing defines."""
+    said = process.run([cross_for("arm64") + "nm", "-u", out / EL2]).stdout
+    return {line.split()[-1] for line in said.splitlines()}
+
+
+def lengths(path):
+    """Of an object of arm64, how many instructions each function has."""
+    return {name: sum(not insn.startswith(("R_AARCH64_", "DATA")) for insn in insns)
+            for name, insns in sites.code_of(path)}
+
+
+def selects_next(insns):
+    """Whether the number of a filter's next predicate comes of a csel or csinc, and is then
+    compared with the number of predicates; these are lines of objdump."""
+    register = ""
+    for insn in insns:
+        name, *operands = re.findall(r"[^\s,]+", insn)
+        if name == "cmp" and register in operands:
+            return True
+        register = operands[0] if name in ("csel", "csinc") else ""
+    return False

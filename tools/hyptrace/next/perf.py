@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Build perf of a kernel tree for arm64 or for this machine. The libraries that it needs are linked
+into it, so that it runs on any such system. It loads none of that system's."""
+
+import pathlib
+import platform
+import shutil
+
+from hyptrace import apt, base, image, kernel, process
+from hyptrace.machine import BUILD, TOOLS, Failure, cross_for, need, note, option
+
+# Of the machine's own release: that is also the compiler's C library.
+LIBRARIES = "libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev libslang2-dev"
+# Other languages, the unwinding of user stacks, BPF
+WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE DWARF LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
+    LIBCAP LIBBABELTRACE LIBPFM4 LIBLLVM LIBDEBUGINFOD GTK2""".split()
+# In place of what perf must not have of the C library
+STATIC = TOOLS / "perf-static.c"
+WRAP = " ".join(f"-Wl,--wrap={name}" for name in "dlopen dlerror getpwnam_r getpwuid_r".split())
+
+
+def _build_static(arch, out):
+    """Compile perf-static.c. perf's make links perf again for its own sources only."""
+    program = out / "perf"
+    ours = max(file.stat().st_mtime for file in (STATIC, TOOLS / "perf.py"))
+    if program.exists() and program.stat().st_mtime < ours:
+        program.unlink()
+    process.run([cross_for(arch) + "gcc", "-O2", "-Wall", "-Wextra", "-c",
+                 "-o", out / "static.o", STATIC])
+
+
+def _make(arch, tree, out, root):
+    """Run perf's make. The C library's headers come from the compiler."""
+    lib = next((root / "usr/lib").glob("*-linux-gnu"))
+    include = root / "usr/include"
+    words = ["-C", tree / "tools/perf", f"O={out}",
+             f"LDFLAGS=-static -L{lib} {out}/static.o {WRAP}",
+             f"EXTRA_CFLAGS=-idirafter {include} -idirafter {include / lib.name}",
+             *(f"NO_{name}=1" for name in WITHOUT), "V=0", "perf"]
+    kernel.long_make(arch, out.with_name(out.name.replace("-build", ".log")),
+                     "building perf, steps", words, PKG_CONFIG_SYSROOT_DIR=str(root),
+                     PKG_CONFIG_LIBDIR=f"{lib}/pkgconfig:{root}/usr/share/pkgconfig")
+
+
+def build(machine="arm64", tree=None):
+    """perf for "arm64" or for this machine, "host"; of build/tree, or of another tree."""
+    if machine not in ("arm64", "host"):
+        raise Failure(f"no machine {machine}: arm64 or host")
+    need("perf", "rootfs")
+    name, arch, debian = "perf", "arm64", "arm64"
+    if machine == "host":
+        name, debian = "perf-host", apt.architecture()
+        arch = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    root = image.suite("machine", name, LIBRARIES, debian)
+    name += "-own" if tree else ""
+    out, program = BUILD / f"{name}-build", BUILD / name / "perf"
+    tree = pathlib.Path(tree or base.read().tree).resolve()
+    if not (tree / "tools/perf").is_dir():
+        raise Failure(f"no tools/perf in {tree}: make tree")
+    with process.lock(name):
+        out.mkdir(exist_ok=True)
+        program.parent.mkdir(exist_ok=True)
+        _build_static(arch, out)
+        _make(arch, tree, out, root)
+        shutil.copy(out / "perf", program)
+    return program
+
+
+def main():
+    """`make perf`"""
+    note(str(build(option("FOR", "arm64"), option("TREE")).relative_to(BUILD.parent)))
