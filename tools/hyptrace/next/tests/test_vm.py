@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runner: what the guest's script says comes out, and how it ends is the exit status, whichever
+way that is."""
+
+import os
+import re
+import shutil
+import sys
+import time
+
+import pytest
+
+from hyptrace import console, kernel as kernels, process, vm as vms
+from hyptrace.machine import BUILD, ROOT, Failure, image_of, need, scaled
+
+pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
+
+# The script, what it is given, its status, and what is found in its output, the errors and the
+# console
+ENDS = {
+    "the script's exit status and its output come out":
+        ("echo hello; echo error >&2; exit 7", {}, 7, "^hello\nerror\n\0\0"),
+    "large output is whole":
+        ("seq 100000", {}, 0, "^" + "".join(f"{n}\n" for n in range(1, 100001)) + "\0\0"),
+    "what the script leaves running is no hindrance":
+        ("(while :; do echo busy; done) & exit 0", {}, 0, ""),
+    "a hang ends at the time limit":
+        ("echo begun; while :; do sleep 1; done", {"timeout": 8}, vms.HUNG,
+         "(?s)begun\n\0.*no end after [0-9]+ s.*Run /init.*\0"),
+    "a panic fails, and the console is there":
+        ("echo c >/proc/sysrq-trigger", {}, vms.DIED,
+         "(?s)\0.*Kernel panic.*sysrq triggered crash.*\0.*Booting Linux.*sysrq triggered crash"),
+    "a splat fails, whatever the script says":
+        ("echo 'WARNING: CPU: 0 PID: 1 at' >/dev/kmsg; exit 0", {}, vms.DIED,
+         "\0.*the kernel complained: .*WARNING: CPU: 0 PID: 1 at"),
+    "an end without a status fails": ("poweroff -f", {}, vms.DIED, "(?s)\0.*ended without a status"),
+    "the output's text decides nothing":
+        ("echo 7; echo 'Kernel panic - not syncing'", {}, 0, "^7\nKernel panic"),
+    "SMP, MEM, CMDLINE and QEMU_ARGS arrive":
+        ("nproc; cat /proc/cmdline; free -m; ls /sys/bus/virtio/devices", {
+            "smp": 3, "mem": "512M", "cmdline": "one.two=3",
+            "qemu_args": "-device virtio-rng-device"}, 0,
+         r"(?s)^3\n.* one.two=3\n.*Mem: +([34]\d\d|50\d) .*virtio1"),
+    "protected, -cpu max": ("dmesg", {}, 0, "Protected hVHE mode"),
+    "protected, cortex-a72": ("dmesg", {"cpu": "cortex-a72"}, 0, "Protected nVHE mode"),
+    "nvhe": ("dmesg", {"mode": "nvhe"}, 0, "Hyp nVHE mode"),
+    "vhe": ("dmesg", {"mode": "vhe"}, 0, r"kvm \[1\].* VHE mode"),
+    "none": ("dmesg", {"mode": "none"}, 0, r"kvm \[1\].*disabled"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends(vm, name):
+    """The status, and what comes out."""
+    script, machine, status, pattern = ENDS[name]
+    result = vm(script, **{"timeout": 120} | machine)
+    assert result.status == status
+    assert re.search(pattern, "\0".join((result.output, result.errors, result.console)))
+
+
+def test_slow(vm, monkeypatch):
+    """Time limits of the runner, of what runs in the guest, and of its kernel are longer."""
+    monkeypatch.setenv("SCALE", "300")
+    result = vm('echo "$HYP_TRACE_SCALE"; cat /proc/cmdline; while :; do sleep 1; done', timeout=4)
+    assert result.status == vms.HUNG and "no end after 12 s" in result.errors
+    assert re.match("(?s)300\n.*rcupdate.rcu_cpu_stall_timeout=63 ", result.output)
+
+
+def test_files(vm, tmp_path):
+    """Go in and out; with an Image and a tree of the user's own."""
+    image = tmp_path / image_of("arm64")
+    image.parent.mkdir(parents=True)
+    shutil.copy(kernels.image(), image)
+    (tmp_path / "files/sub").mkdir(parents=True)
+    (tmp_path / "files/sub/data").write_text("data", encoding="utf-8")
+    result = vm("cp -r sub /out && uname -m", files=tmp_path / "files", image=image)
+    assert (result.output, (result.out / "sub/data").read_text("utf-8")) == ("aarch64\n", "data")
+    assert vm("uname -m", tree=tmp_path).output == "aarch64\n"
+
+
+@pytest.mark.parametrize("variables, text", [
+    ({"MODE": "vhe", "CPU": "cortex-a72"}, "cortex-a72 has no VHE"),
+    ({"MODE": "hvhe"}, "no mode hvhe"), ({"SCRIPT": "/none"}, "no script /none"),
+    ({"TIMEOUT": "soon"}, "TIMEOUT"), ({"IMAGE": "/none"}, "no kernel /none: make kernel"),
+    ({"TREE": "/none"}, "make kernel TREE=/none")])
+def test_refused(kernel, monkeypatch, variables, text):
+    """Arguments that make no sense."""
+    kernel()
+    monkeypatch.setattr(kernels, "image", lambda config: BUILD / f"kernel-{config}/none"
+                        if config == "own" else BUILD / "kernel-default/.config")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Failure, match=text):
+        vms.main()
+
+
+@pytest.mark.seconds(12)
+@pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
+def test_debug(kernel, tmp_path, mode, cpu):
+    """gdb stops where EL2 handles a trap and at a function of the host kernel; then `make vm' ends
+    with the script's status."""
+    kernel()
+    need("debug")
+    (tmp_path / "script").write_text("echo ran; exit 7\n", encoding="utf-8")
+    (tmp_path / "commands").write_text(
+        "break __kvm_nvhe_handle_trap\nbreak kernel_init\ncontinue\ninfo symbol $pc\ncontinue\n"
+        "info symbol $pc\ndelete\ndetach\n", encoding="utf-8")
+    script = BUILD / "gdb"
+    script.unlink(missing_ok=True)
+    given = {"PYTHONPATH": str(ROOT / "tools"), "SCRIPT": str(tmp_path / "script"), "DEBUG": "1",
+             "TIMEOUT": "120", "MODE": mode, "CPU": cpu}
+    with open(tmp_path / "said", "wb") as said, process.started(
+            [sys.executable, "-B", "-m", "hyptrace", "vm"], stdout=said,
+            env=os.environ | given) as child:
+        end = time.monotonic() + scaled(60)
+        while time.monotonic() < end and not (script.exists() and os.path.exists(
+                script.read_text(encoding="utf-8").split()[-1])):
+            time.sleep(0.1)
+        gdb = process.run(["gdb-multiarch", "-nx", "-batch", "-x", script, "-x",
+                           tmp_path / "commands"], timeout=60, check=False).stdout
+        assert child.wait(scaled(120)) == 7, gdb
+    assert (tmp_path / "said").read_text(encoding="utf-8") == "ran\n"
+    assert "__kvm_nvhe_handle_trap in section" in gdb and "kernel_init in section" in gdb
+
+
+RACE = """BUG: KCSAN: data-race in hrtimer_active / {0}
+read to 0xffff000001234567 of 8 bytes by interrupt on cpu 0:
+ hrtimer_active+0x7c/0x110
+ el1h_64_irq+0x64/0x68
+ rb_reader_update+0x10/0x20
+write to 0xffff000001234567 of 8 bytes by task 12 on cpu 1:
+ {0}+0x10/0x200
+ {1}+0x100/0x120
+==================================================================
+ rb_reader_update+0x10/0x20
+"""
+
+
+@pytest.mark.host
+@pytest.mark.seconds(1)
+def test_splats():
+    """Errors of KASAN and panics of the hypervisor are splats; so is a race of ours: in our
+    function, in a static one that was made another, and in one that ours calls. One of the kernel's
+    own is none, nor one in an interrupt of ours; nor what the list of harmless ones has."""
+    for text in ("BUG: KASAN: use-after-free", "nVHE hyp panic at:",
+                 RACE.format("rb_reader_update", "kthread"),
+                 RACE.format("rb_move_tail", "hyp_trace_get"),
+                 RACE.format("trace_remote_open.constprop.0", "kthread")):
+        assert console.splats(f"[    1.000000] {text}\r\n"), text
+    assert not console.splats(RACE.format("rb_move_tail", "kthread"))
+    assert not console.splats("WARNING: CPU: 1 PID: 2 at alloc_tagging_slab_alloc_hook+0x1/0x2")
