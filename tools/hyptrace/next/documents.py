@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Shell sessions of a document, to be run in a VM as a user would type them.
+
+    sessions(text)              the Sessions of a document: literal blocks of reStructuredText, or
+                                fenced blocks of Markdown, that begin with a prompt. A block marked
+                                ```console belongs to a topic with tests of its own. A comment
+                                `.. boot: PARAMETERS` before a session is the kernel's command
+                                line for it
+    typed(commands)             sh that calls type_in for each command
+    script(sessions, seconds)   a script for a VM with build/selftest as files. What is typed and
+                                printed goes to its output, and that of session N to /out/N
+    differs(session, printed)   lines that the document shows and were not printed, and errors that
+                                were printed and it does not show; numbers aside
+"""
+
+import re
+import shlex
+from typing import NamedTuple
+
+# A recording of minutes takes seconds here. A user types slower than a program starts: wait until
+# the program sleeps, and for longer than it would for a lock. Each session begins in the same
+# state, except one that shows what a boot parameter does.
+PRELUDE = r"""PATH=$PWD/hyp-trace:$PATH
+cd /sys/kernel/tracing/hypervisor || exit
+timeout() {
+	shift
+	command timeout SECONDS "$@"
+}
+sleeps() {
+	grep -qs '^State:.S' "/proc/$1/status"
+}
+wait_for_job() {
+	tries=100
+	until { sleeps "$1" && sleep 0.1 && sleeps "$1" && sleep 0.1 && sleeps "$1"; } ||
+		[ $((tries -= 1)) = 0 ]; do
+		sleep 0.05
+	done
+}
+type_in() {
+	printf '%s\n' "$1" | sed '1s/^/# /; 2,$s/^/> /'
+	eval "$1"
+	case $1 in
+	*'&') wait_for_job $! ;;
+	esac
+}
+reset() {
+	echo 0 >tracing_on
+	echo >trace
+	echo 1408 >buffer_size_kb
+	echo 50 >buffer_percent
+	echo 1 >events/enable
+	for filter in events/hypervisor/*/filter; do
+		echo 0 >"$filter"
+	done
+}
+"""
+HEADER = "# tracer: ", "# entries-in-buffer"     # the head of a trace, which is no command
+
+
+class Session(NamedTuple):
+    """The lines of a session, and what the kernel is booted with."""
+    lines: list
+    boot: str
+
+    def commands(self):
+        """What a user types; a command goes on in the lines that begin with "> "."""
+        commands = []
+        for line in self.lines:
+            if line.startswith("> "):
+                commands[-1] += "\n" + line[2:]
+            elif re.match("# [a-z]", line) and not line.startswith(HEADER):
+                commands.append(line[2:])
+        return commands
+
+    def title(self):
+        """The first command that is not in each session."""
+        return next((command.split("\n")[0] for command in self.commands()
+                     if not re.match(r"cd|echo [01] > tracing_on$", command)), "")
+
+
+def sessions(text):
+    """The sessions of a document."""
+    found, state, indent, boot = [], "", "", ""
+    for line in text.splitlines():
+        if line.startswith(".. boot: "):
+            boot = line[len(".. boot: "):]
+        if not state and line.endswith("::"):
+            state, indent = "first", "  "
+            continue
+        if line.startswith("```"):
+            begun = "skip" if line.startswith("```console") else "first"
+            state, indent = "" if state else begun, ""
+            continue
+        if state == "first" and line:
+            state = "skip"
+            if line.startswith(indent + "# "):
+                found.append(Session([], boot))
+                state, boot = "session", ""
+        if indent and re.match("[^ ]", line):
+            state = "first" if line.endswith("::") else ""
+        elif state == "session":
+            found[-1].lines.append(line[len(indent):])
+    return found
+
+
+def typed(commands):
+    """The lines of sh that type the commands in."""
+    return "".join(f"type_in {shlex.quote(command)}\n" for command in commands)
+
+
+def script(some, seconds=3, keep=False):
+    """What runs sessions, of which `timeout` ends a command in so many seconds."""
+    text = PRELUDE.replace("SECONDS", str(seconds))
+    for number, session in enumerate(some, 1):
+        text += ("" if keep else "reset\n") + \
+            f"{{\n{typed(session.commands())}}} 2>&1 | tee /out/{number}\n"
+    return text
+
+
+def _printed(lines):
+    """What commands print, without numbers, and white space that depends on them."""
+    found = set()
+    for line in lines:
+        if line.startswith(HEADER) or not re.match(r"# [a-z]|> |(\.\.\.)?$", line):
+            line = re.sub("[0-9]+", "N", re.sub("0x[0-9a-f]+", "N", line.replace("\r", "")))
+            found.add(re.sub("[ \t]+", " ", line).removeprefix(" "))
+    return found
+
+
+def differs(session, printed):
+    """What the document shows otherwise; `printed` are lines."""
+    shown, seen = _printed(session.lines), _printed(printed)
+    return sorted(shown - seen) + sorted(line for line in seen - shown if
+                                         re.match("[a-z]+: ", line) or not shown)
