@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What stands in a VM's /test to trace the hypervisor with Debian's programs. Each function lays a
+directory out, with usr/ for `cp -R usr /`; Failure: a release or package can't be had."""
+
+import shutil
+
+from hyptrace import image, kernel, process
+from hyptrace.machine import BUILD, TOOLS, cross_for, need
+
+CLIENTS = TOOLS / "tests/clients"
+GUESTS = TOOLS / "tests/guests"
+
+
+def beside_selftest(files, *more):
+    """The kselftest, which is built if it must be, with more files beside it."""
+    built = BUILD / "selftest"
+    shutil.copytree(built if built.exists() else kernel.selftest(), files, dirs_exist_ok=True)
+    for path in more:
+        shutil.copy(path, files)
+
+
+def from_root(root, files, *programs):
+    """Programs of a root with all its libraries."""
+    for program in programs:
+        (files / program).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / program, files / program)
+    shutil.copytree(root / "usr/lib", files / "usr/lib", dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("gconv"))
+
+
+def trace_cmd(files, release):
+    """trace-cmd of a Debian release, or of "machine", this one's."""
+    beside_selftest(files)
+    from_root(image.suite(release, "trace-cmd", "trace-cmd"), files, "usr/bin/trace-cmd")
+
+
+def perfetto(files):
+    """Perfetto and its daemons; perfetto.sh starts them."""
+    root = image.suite("sid", "perfetto", "perfetto")
+    beside_selftest(files, CLIENTS / "perfetto.sh")
+    from_root(root, files, "usr/bin/perfetto", "usr/sbin/traced", "usr/sbin/traced_probes")
+
+
+def libtracefs(files):
+    """Our program that uses Debian 13's libtracefs."""
+    need("kernel")
+    root = image.suite("trixie", "libtracefs", "libtracefs-dev libtraceevent-dev")
+    beside_selftest(files)
+    from_root(root, files)
+    libraries = root / "usr/lib/aarch64-linux-gnu"
+    process.run([f"{cross_for('arm64')}gcc", "-O2", "-Wall", "-Werror", "-D_GNU_SOURCE",
+                 f"-I{root}/usr/include/tracefs", f"-I{root}/usr/include/traceevent", "-o",
+                 files / "libtracefs", CLIENTS / "libtracefs.c", libraries / "libtracefs.so.1",
+                 libraries / "libtraceevent.so.1", "-Wl,--allow-shlib-undefined"])
+
+
+def qemu(files, arch="arm64"):
+    """Debian 12's QEMU for guests in the VM, with the libraries that it is linked with and no
+    others; of x86-64 with its firmware."""
+    need("kernel")
+    arm, to = arch == "arm64", files / "usr"
+    root = image.suite("bookworm", *(("qemu", "qemu-system-arm") if arm else
+                                     ("qemu-x86", "qemu-system-x86", "amd64")))
+    image.program(root, f"usr/bin/qemu-system-{'aarch64' if arm else 'x86_64'}", to / "bin")
+    shutil.move(to / "bin/lib", to / "lib")
+    if not arm:
+        to.joinpath("lib64").mkdir()
+        shutil.copy(to / "lib/ld-linux-x86-64.so.2", to / "lib64")
+        to.joinpath("share/qemu").mkdir(parents=True)
+        for path in "seabios/bios-256k.bin", "qemu/linuxboot_dma.bin", "qemu/kvmvapic.bin":
+            shutil.copy(root / "usr/share" / path, to / "share/qemu")
+
+
+def kvm_selftests():
+    """Cross-build KVM's own selftests of build/tree, static and without symbols: {name: path}"""
+    source, work = BUILD / "tree/tools/testing/selftests/kvm", BUILD / "kvm-selftests"
+    install = f"INSTALL_HDR_PATH={work}/usr"
+    need("kernel")
+    with process.lock("kvm-selftests"):
+        work.joinpath("tests").mkdir(parents=True, exist_ok=True)
+        kernel.make("arm64", "-s", "-C", BUILD / "tree", f"O={work}/headers", install,
+                    "headers_install")
+        kernel.long_make("arm64", BUILD / "kvm-selftests.log", "building KVM's selftests, lines",
+                         ["-s", "-C", source, f"OUTPUT={work}/tests", install,
+                          "LDFLAGS=-static -pthread -s",
+                          f"KHDR_INCLUDES=-isystem {work}/usr/include"])
+    return {path.name: path for path in [*work.glob("tests/*"), *work.glob("tests/aarch64/*")]}

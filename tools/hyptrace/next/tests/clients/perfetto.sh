@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# Recording with Perfetto in a VM; sourced by what runs there, from the directory that
+# clients.perfetto() has laid out.
+
+PATH=$PWD/hyp-trace:$PATH
+export PATH PERFETTO_PRODUCER_SOCK_NAME=/tmp/producer PERFETTO_CONSUMER_SOCK_NAME=/tmp/consumer
+cp -R usr /
+# shellcheck source=tools/testing/selftests/hyp-trace/until.sh
+. "$PWD/hyp-trace/until.sh"
+
+start_traced() {
+	traced >/tmp/traced.log 2>&1 &
+	until_true 20 test -e "$PERFETTO_CONSUMER_SOCK_NAME"
+}
+
+start_probes() {
+	: >/tmp/probes.log
+	traced_probes >/tmp/probes.log 2>&1 &
+	# shellcheck disable=SC2034 # for who sources this
+	probes=$!
+	until_true 20 grep -q 'Connected to the service' /tmp/probes.log
+}
+
+ended() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# begin FILE ARGUMENT...: record into that file. When it returns, all sources of the data have
+# started.
+begin() {
+	file=$1
+	shift
+	recorder=$(perfetto --background-wait -o "$file" "$@" 2>/tmp/perfetto.log) || {
+		cat /tmp/perfetto.log /tmp/probes.log
+		return 1
+	}
+}
+
+# end: what has been written until now is in the file.
+end() {
+	kill "$recorder" && until_true 20 ended "$recorder"
+}

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each file of ours, and each that the patches change, compiles without a warning, apart from the
+kernels that are booted: by gcc, clang and sparse, on the oldest source that is supported, with
+options turned off and on, and for other machines. What EL2's code is like."""
+
+import functools
+import os
+import re
+import shutil
+import sys
+
+import pytest
+from hyptrace import base, kernel as kernels, objects, patches, process, repo, sites, source, tree
+from hyptrace.machine import BUILD, ROOT, Failure, cross_for, need
+from hyptrace.vm import PRELUDE
+
+pytestmark = [pytest.mark.variants, pytest.mark.alone]
+
+LINT, CLANG = BUILD / "kernel-lint", BUILD / "kernel-clang"
+OFF = [f"KVM_HYP_TRACING{end}=n" for end in ("", "_DUMP", "_SELFTEST", "_KUNIT_TEST")]
+PID, SELFTEST_OFF = "PID_IN_CONTEXTIDR=y", OFF[2:]
+STAMPED = "init/version-timestamp.o"
+remove = functools.partial(shutil.rmtree, ignore_errors=True)
+
+
+@pytest.fixture(name="laid", scope="module", autouse=True)
+def fixture_laid():
+    """The tree is there."""
+    need("check")
+    tree.make()
+
+
+@pytest.mark.fast
+def test_judges():
+    """A warning counts in our files alone; of a macro, for the file that uses it. Where a branch
+    leads past the number of another predicate, none is selected."""
+    lines = ["../kernel/trace/a.c:12:3: warning: unused", "kernel/trace/a.h:7: warning: sparse's",
+             "/tree/kernel/trace/a.c:5:1: error: no such", "kernel/trace/b.c:1:1: warning: other",
+             "kernel/trace/a.c:5:1: note: here", "xkernel/trace/a.h:1:1: warning: another file"]
+    assert objects.warnings("\n".join(lines), ["kernel/trace/a.c", "kernel/trace/a.h"]) == lines[:3]
+    assert objects.selects_next(["csinc w5, w0, w5, eq", "cmp w9, w5"])
+    assert not objects.selects_next(["csinc w6, w0, w6, eq", "add w5, w5, #0x1", "cmp w9, w5"])
+
+
+@pytest.mark.fast
+@pytest.mark.seconds(30)
+def test_configuration(checks, capfd, monkeypatch, tmp_path):
+    """An option that can't be set is an error: one that is not there, and one that something else
+    turns on; but a tree of one's own may lack options."""
+    for asked, got in ("NO_SUCH=y", "n"), ("KVM_COMMON=n", "y"):
+        why = f"CONFIG_{asked} is asked for, .config has CONFIG_{asked[:-2]}={got}"
+        with pytest.raises(Failure, match=re.escape(why)):
+            kernels.build("lint", options=[asked])
+    out = kernels.build("own", options=["KVM_COMMON=n"], targets=[STAMPED], own=True)
+    checks("a tree of one's own may lack it",
+           (out / STAMPED).exists() and why in capfd.readouterr().err)
+    remove(out)
+    for name in "first", "second":
+        monkeypatch.setenv("CCACHE_STATSLOG", str(tmp_path / name))
+        (LINT / STAMPED).unlink(missing_ok=True)
+        kernels.build("lint", targets=[STAMPED])
+    said = (tmp_path / "second").read_text("utf-8")
+    checks("ccache has what was compiled before",
+           re.search(r"init/version-timestamp\.c\n.*cache_hit", said), said)
+
+
+def judge(checks, out, files):
+    """The checks of a build; its log."""
+    log, left = objects.log_of(out), objects.not_compiled(out)
+    checks("each file of ours and each that the patches change is compiled",
+           tree.c_files() and not left, left)
+    checks.equals("without a warning", objects.warnings(log, files), [])
+    return log
+
+
+@pytest.mark.seconds(160)
+@pytest.mark.parametrize("config", ["lint", "clang"])
+def test_compiler(checks, monkeypatch, config):
+    """gcc and sparse, of which warnings in new files count; clang, of which Debian 12's is the
+    oldest that this is run with. Both with W=1."""
+    by_clang, out = config == "clang", BUILD / f"kernel-{config}"
+    if by_clang:
+        need("clang")
+        monkeypatch.setenv("LLVM", "1")
+    remove(out)
+    kernels.build(config, targets=["W=1", *["C=1"] * (not by_clang), *tree.objects(BUILD / "tree")])
+    log = judge(checks, out, objects.ours() if by_clang else patches.new_files())
+    checks.equals("the compiler", "CONFIG_CC_IS_CLANG=y\n" in (out / ".config").read_text("utf-8"),
+                  by_clang)
+    checks("sparse looked at the reader", by_clang or re.search("CHECK .*ring_buffer.c", log))
+    remove(CLANG)
+
+
+@pytest.mark.series
+@pytest.mark.seconds(110)
+def test_the_oldest_source(checks, tmp_path):
+    """That apt offers and the series supports, in a repository of its own."""
+    version = min(source.versions(), key=base.numbers)
+    process.run(["cp", "-R", "--parents", *patches.new_files(), "patches", "tools/hyptrace",
+                 tmp_path], cwd=ROOT)
+    process.run(["git", "init", "-q", tmp_path])
+    given = {"PYTHONPATH": str(tmp_path / "tools"), "SOURCE": str(source.fetch(version)),
+             "TARGETS": " ".join(tree.objects(BUILD / "tree"))}
+    driver = [sys.executable, "-B", "-m", "hyptrace"]
+    said = process.run([*driver, "tree"], cwd=tmp_path, env=os.environ | given).stdout
+    count = sum(len(patches.series(topic)) for topic in patches.topics())
+    checks(f"make tree on {version}", f"{source.upstream(version)}, {count} patches, "
+           f"{len(patches.new_files())} new files" in said, said)
+    process.run([*driver, "kernel"], cwd=tmp_path, env=os.environ | given)
+    judge(checks, tmp_path / "build/kernel-default", objects.ours())
+
+
+@pytest.mark.seconds(120)
+def test_options(checks):
+    """Ours off, and those on that distributions turn on: no warning, and nothing is left undefined
+    at EL2 that is not so with all of ours."""
+    known = None
+    for options in ([], OFF[1:2], SELFTEST_OFF, [PID], ["FORTIFY_SOURCE=y", "INIT_STACK_ALL_ZERO=y",
+                                                        "UBSAN=y", "LIST_HARDENED=y"], OFF):
+        (LINT / objects.EL2).unlink(missing_ok=True)
+        kernels.build("lint", options=options, targets=[
+            "W=1", "arch/arm64/kvm/", "fs/tracefs/", *(f"kernel/trace/{name}.o" for name in (
+                "ring_buffer", "trace", "trace_events", "trace_events_filter"))])
+        names = objects.undefined(LINT)
+        known = known or names
+        wrong = objects.warnings(objects.log_of(LINT), objects.ours()) + sorted(names - known)
+        checks(options[0] if options else "all options on", names and not wrong, wrong)
+
+
+# Each exit of a guest is traced; events with a process are filtered by it where EL2 knows it.
+TRACED = r"""
+exits() { guest | sed 's/.* exits=\([0-9]*\) .*/\1/'; }
+cd /sys/kernel/tracing/hypervisor
+echo 1 >tracing_on
+exits=$(exits)
+echo 0 >tracing_on
+[ "$(grep -c 'hyp_exit reason=guest' trace)" = "$exits" ] || exit
+echo >trace
+echo "common_pid != 0" >events/hypervisor/guest_exit/filter
+echo 1 >tracing_on
+exits=$(exits)
+echo 0 >tracing_on
+$has_pid || exits=0
+[ "$(grep -c guest_exit trace)" = "$exits" ]
+"""
+UNTRACED = "[ ! -e /sys/kernel/tracing/hypervisor ]\nguest\n"
+
+
+@pytest.mark.boots("default")
+@pytest.mark.seconds(120)
+@pytest.mark.parametrize("options", [OFF[1:2], SELFTEST_OFF, [PID], OFF],
+                         ids=lambda options: options[0].partition("=")[0])
+def test_linked(checks, kernel, vm, selftest, options):
+    """Link and boot a kernel with options off or on: a guest runs, and is traced where there is
+    tracing. It is made of the default kernel."""
+    remove(LINT)
+    process.run(["cp", "-a", kernel("default"), LINT])
+    for path in LINT / "vmlinux", kernels.image("lint"):
+        path.unlink()
+    kernels.build("lint", options=options, targets=["Image"])
+    log = objects.log_of(LINT)
+    checks("a kernel so", kernels.image("lint").exists() and "warning:" not in log, log[-2000:])
+    has_pid = f"has_pid={str(PID in options).lower()}\n"
+    for mode, cpu in ("protected", "max"), ("nvhe", "cortex-a72"):
+        vm.ok(f"it boots, {mode}", PRELUDE + has_pid + (UNTRACED if options == OFF else TRACED),
+              files=selftest(), image=kernels.image("lint"), mode=mode, cpu=cpu, timeout=120)
+    remove(LINT)
+
+
+def el2_object(config, options, path):
+    """Build EL2's object, and move it."""
+    (BUILD / f"kernel-{config}" / objects.EL2).unlink(missing_ok=True)
+    out = kernels.build(config, options=options, targets=[objects.NVHE + "/"])
+    return shutil.move(out / objects.EL2, path)
+
+
+@pytest.mark.seconds(100)
+@pytest.mark.parametrize("config", ["lint", "clang"])
+def test_el2_code(checks, monkeypatch, tmp_path, config):
+    """An event that is off costs one instruction, whatever the compiler inlines. The next predicate
+    of a filter is selected, not branched to: a CPU can't mispredict it."""
+    if config == "clang":
+        need("clang")
+        monkeypatch.setenv("LLVM", "1")
+    for level, options in {"-O2": [], "-Os": ["CC_OPTIMIZE_FOR_SIZE=y",
+                                              "CC_OPTIMIZE_FOR_PERFORMANCE=n"]}.items():
+        obj = el2_object(config, options, tmp_path / "el2.o")
+        sites.link(obj, tmp_path / "el2")
+        checks.equals(f"{level}: an event that is off costs one instruction",
+                      sites.events(tmp_path / "el2")[1], 1)
+        checks(f"{level}: the next predicate of a filter is selected",
+               objects.selects_next(dict(sites.code_of(obj))["__kvm_nvhe_el2_filter_match"]))
+    remove(CLANG)
+
+
+@pytest.mark.seconds(60)
+def test_without_tracing_no_function_of_el2_is_longer_than_in_the_source(tmp_path):
+    """But for those that the patches change on purpose: the result of FFA_VERSION is cleared, a
+    call that is passed on leaves by one way, an access to a system register has a case."""
+    may_grow = "__kvm_nvhe_kvm_host_ffa_handler", "__kvm_nvhe_handle_trap"
+    plain = tree.checkout("plain-source", commit=repo.commit_of(repo.laid("source")))
+    out, config = tmp_path / "kernel", ROOT / "kernel/configs/hyptrace.config"
+    for words in [f"KCONFIG_ALLCONFIG={config}", "allnoconfig"], [objects.NVHE + "/"]:
+        kernels.make("arm64", "-s", "-j4", "-C", plain, f"O={out}", *words)
+    was = objects.lengths(out / objects.EL2)
+    now = objects.lengths(el2_object("lint", OFF, tmp_path / "without.o"))
+    assert len(now) >= 200
+    assert not {name: (was.get(name), length) for name, length in now.items()
+                if name not in may_grow and length > was.get(name, 0)}
+
+
+# Options of each, and which must be in .config
+COMMON = """BPF_SYSCALL BUG EXPERT FTRACE FTRACE_SYSCALLS HIST_TRIGGERS KPROBES KPROBE_EVENTS KUNIT
+    MMU MODULES NET PERF_EVENTS PRINTK SMP TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST
+    UPROBE_EVENTS"""
+GOT = "BPF_EVENTS FTRACE_SYSCALLS TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST"
+# The directories of our files, and the call sites of system calls
+TARGETS = """fs/tracefs/ kernel/bpf/ kernel/events/ kernel/trace/ kernel/tracepoint.o
+    kernel/trace/rv/rv.o kernel/trace/rv/rv_reactors.o kernel/tracepoint_test.o net/bpf/test_run.o
+    net/core/drop_monitor.o"""
+# Files that no machine here has a use for: dumps are for a remote that can panic.
+USELESS = "/trace_dumper.c /remote/dump.c ^arch/x86/um/"
+NO_REMOTE = "/remote/ /ring_buffer_reader _remote.c /trace_ring.c"
+# The architecture; options; those that must be in .config; targets; files that have no use there
+MACHINES = {
+    "x86-m": ("x86_64", "64BIT FUNCTION_TRACER TRACE_REMOTE_TEST=m TRACE_REMOTE_KUNIT_TEST=n",
+              "TRACE_REMOTE_TEST=m", "arch/x86/events/core.o",
+              "/remote/tests/test ^virt/kvm/ ^arch/x86/kvm/"),
+    "x86-y": ("x86_64", "64BIT HYPERVISOR_GUEST VIRTUALIZATION HIGH_RES_TIMERS KVM KVM_AMD "
+              "KVM_INTEL TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST",
+              "TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST KVM_AMD KVM_INTEL",
+              "arch/x86/events/core.o arch/x86/kvm/ kernel/entry/common.o", ""),
+    "arm": ("arm", "FUNCTION_TRACER ARCH_MULTIPLATFORM ARCH_MULTI_V7 ARCH_VIRT", "",
+            "arch/arm/kernel/ptrace.o", NO_REMOTE + " ^virt/kvm/"),
+    "riscv": ("riscv", "NONPORTABLE 64BIT VIRTUALIZATION KVM", "KVM",
+              "kernel/entry/common.o arch/riscv/kvm/", NO_REMOTE + " /trace_events_hist.c"),
+}
+
+
+def settings(*names):
+    """Lines of .config: an option is on, if nothing else is said."""
+    return [f"CONFIG_{each}" + "=y" * ("=" not in each) for each in " ".join(names).split()]
+
+
+def configured(name, out, config):
+    """What must be in .config and is not."""
+    arch, options, wanted = MACHINES[name][:3]
+    config.write_text("\n".join(settings(COMMON, options)) + "\n", "utf-8")
+    remove(out)
+    out.mkdir()
+    kernels.make(arch, "-C", BUILD / "tree", f"O={out}", f"KCONFIG_ALLCONFIG={config}",
+                 "allnoconfig")
+    return set(settings(GOT, wanted)) - set((out / ".config").read_text("utf-8").splitlines())
+
+
+@pytest.mark.seconds(105)
+@pytest.mark.parametrize("name", MACHINES)
+def test_other_machines(checks, tmp_path, name):
+    """With no warning by W=1: x86-64, with the test remote as a module and built in with its KUnit
+    suites; 32-bit Arm, which has no remote tracing and no KVM; RISC-V."""
+    need("kernel", "archs")
+    arch, _, _, targets, useless = MACHINES[name]
+    out, directory = BUILD / f"kernel-{name}", arch.partition("_")[0]
+    checks.equals("a configuration", configured(name, out, tmp_path / "config"), set())
+    kernels.long_make(arch, BUILD / f"{out.name}.log", f"compiling for {name}, steps",
+                      ["-C", BUILD / "tree", f"O={out}", "W=1", *TARGETS.split(), *targets.split()])
+    checks.equals("it builds without a warning",
+                  objects.warnings(objects.log_of(out), objects.ours()), [])
+    if "CONFIG_HAVE_KVM_GUEST_FRAMES=y\n" not in (out / ".config").read_text("utf-8"):
+        useless += " /guest_frame.c"
+    useless = re.compile("|".join(f"{USELESS} {useless}".split()))
+    needed = {path for path in tree.c_files(directory) if not useless.search(path)}
+    left = needed & set(objects.not_compiled(out, directory))
+    checks("each file is compiled", len(needed) >= 15 and not left, left)
+    made = {path.with_suffix(".o"): b"license=" in path.with_suffix(".o").read_bytes()
+            for path in (out / "kernel/trace").rglob("*.mod")}
+    if name == "x86-m":
+        checks("each module has a license", made.get(out / "kernel/trace/remote/tests/"
+               "trace_remote_test.o") and all(made.values()), made)
+    elif name == "arm":
+        said = process.run([cross_for("arm") + "nm", "-uA",
+                            *(out / "kernel/trace").rglob("*.o")]).stdout
+        checks.equals("no division of libgcc's, which the kernel does not have",
+                      re.findall(r".*__aeabi_u?ldivmod.*", said), [])
+    remove(out)

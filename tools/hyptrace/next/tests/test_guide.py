@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The shell sessions in the user's guide and in the README: run in a VM, each command prints what
+the document shows, numbers aside."""
+
+import pytest
+
+from hyptrace import documents, machine, trace, vm as vms
+
+SECONDS = machine.number("SECONDS_OF_TIMEOUT", 3)    # that a command under `timeout` runs
+
+
+@pytest.mark.clients
+@pytest.mark.seconds(45)
+@pytest.mark.parametrize("document", ["Documentation/trace/hypervisor-tracing.rst", "README.md"],
+                         ids=["guide", "readme"])
+def test_guide(vm, checks, selftest, document):
+    """One that is for a boot parameter has a VM of its own, and may end in a crash."""
+    sessions = documents.sessions((machine.ROOT / document).read_text(encoding="utf-8"))
+    plain = [session for session in sessions if not session.boot]
+    checks(f"{document} has sessions", plain)
+    out = vm.ok("... which run", documents.script(plain, SECONDS), files=selftest(),
+                timeout=240).out
+    printed = [trace.read(out / f"{number}") for number in range(1, len(plain) + 1)]
+    for session in sessions:
+        if session.boot:
+            result = vm(documents.script([session], SECONDS, keep=True), files=selftest(),
+                        cmdline=session.boot, timeout=240)
+            checks(f"... with {session.boot}", result.status in (0, vms.DIED), result.errors)
+            found = (result.output + result.console).splitlines()
+        else:
+            found = printed.pop(0)
+        checks.equals(f"... prints what is shown: {session.title()}",
+                      documents.differs(session, found), [])

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The KUnit tests of the rings, and of setting them up, in the VM."""
+
+import re
+
+import pytest
+
+from hyptrace import ktap
+from hyptrace.machine import BUILD, ROOT
+
+REMOTE = ROOT / "kernel/trace/remote/tests"
+SUITES = ("trace_remote_ring trace_remote_merge trace_remote_setup trace_remote_api "
+          "trace_remote_api_state hyp_trace_setup hyp_trace_events hyp_trace_buffer "
+          "hyp_trace_retry")
+# Functions of ring_buffer.h that make a buffer, take none, or need a mapping of a process, as the
+# kselftest's mmap.sh has it.
+NO_CASE = set("""alloc alloc_range event_data event_length read_page_data read_page_size
+    print_entry_header map_dup""".split())
+
+
+@pytest.mark.parametrize("config, cpu", [
+    pytest.param("default", "max", marks=[pytest.mark.fast, pytest.mark.seconds(25)]),
+    pytest.param("debug", "max", marks=[pytest.mark.debug, pytest.mark.seconds(190)]),
+    pytest.param("16k", "max,lpa2=off", marks=[pytest.mark.pages, pytest.mark.seconds(25)]),
+    pytest.param("64k", "max", marks=[pytest.mark.pages, pytest.mark.seconds(25)]),
+    pytest.param("kcsan", "max", marks=[pytest.mark.kcsan, pytest.mark.seconds(200)]),
+])
+def test_kunit(vm, checks, config, cpu):
+    """Each case is a result."""
+    result = vm(f"cd /sys/kernel/debug/kunit\nfor suite in {SUITES}; do cat $suite/results; done",
+                config=config, cpu=cpu, cmdline="kunit.enable=1", timeout=600)
+    checks("the VM ends well", result.status == 0, result.errors)
+    checks.add(ktap.kunit(result.output, [
+        *REMOTE.glob("test*.c"), *(ROOT / "arch/arm64/kvm/hyp_trace/tests").glob("test*.c")]))
+
+
+@pytest.mark.fast
+@pytest.mark.host
+def test_each_function_has_a_case():
+    """A function of ring_buffer.h that takes a buffer or an iterator has a case of the same
+    name."""
+    header = (BUILD / "tree/include/linux/ring_buffer.h").read_text(encoding="utf-8")
+    names = set(re.findall(r"\bring_buffer_([a-z_]+)\(", header))
+    cases = "".join(path.read_text(encoding="utf-8") for path in REMOTE.glob("test_api*.c"))
+    assert "consume" in names
+    assert not [name for name in names - NO_CASE if f"KUNIT_CASE(api_test_{name}" not in cases]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The patches as they are sent: they apply, each prefix of them builds, and checkpatch finds
+nothing."""
+
+import re
+import shutil
+
+import pytest
+from hyptrace import base, console, kernel as kernels, objects, patches, perf, process, repo, series
+from hyptrace import source, tree
+from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need
+
+EXTRACT = """dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
+xz -dc | tar -x -C "$2" --strip-components=1 --wildcards --no-wildcards-match-slash -T "$3"
+"""
+LINT, X86 = BUILD / "kernel-lint", BUILD / "kernel-x86-prefix"
+
+
+@pytest.fixture(name="mails", scope="session")
+def fixture_mails(tmp_path_factory):
+    """The exported mails of each topic."""
+    tree.make()
+    out = tmp_path_factory.mktemp("mails")
+    for topic in patches.topics():
+        series.export(topic, out / topic)
+    return {topic: sorted(path for path in (out / topic).glob("*.patch")
+                          if not path.name.startswith("0000-")) for topic in patches.topics()}
+
+
+@pytest.mark.fast
+@pytest.mark.series
+@pytest.mark.alone
+@pytest.mark.seconds(80)
+def test_mails(checks, mails):
+    """git am of each topic's mails gives that topic, and of all topics the tree."""
+    start, tips, diff = repo.commit_of(repo.laid("source")), {}, ("diff", "--stat")
+    for topic, paths in mails.items():
+        with repo.replay(start) as work:
+            repo.git("am", "-q", *paths, at=work)
+            tips[topic] = repo.git("rev-parse", "HEAD", at=work)
+        checks.equals(f"git am gives {topic}", repo.git(*diff, tips[topic], topic), "")
+    checks.equals("git am of all topics gives the tree", repo.git(*diff, repo.merge(tips), "tree"),
+                  "")
+    checks.equals("build/tree has these files", repo.git("status", "--porcelain"), "")
+    large = {path.name: lines for paths in mails.values() for path in paths if (lines := len(
+        re.findall(r"^\+(?!\+\+ (?:b/|/dev/null))", path.read_text("utf-8"), re.M))) > 800}
+    checks.equals("no patch adds more than 800 lines", large, {})
+
+
+@pytest.mark.series
+@pytest.mark.alone
+@pytest.mark.seconds(250)
+def test_versions(checks, mails, tmp_path):
+    """Each topic, and all of them, apply without fuzz to each source that apt offers. Of a source
+    only the files that the patches change are there."""
+    checks("apt offers a version that is supported", source.versions())
+    listed = tmp_path / "listed"
+    listed.write_text("".join(f"*/{name}\n" for name in patches.touched()), "utf-8")
+    for version in source.versions():
+        had, deb, work = set(source.DL.glob("*")), source.fetch(version), tmp_path / version
+        work.mkdir()
+        # What is new is not in it, which tar takes for an error.
+        process.run(["bash", "-c", EXTRACT, "extract", deb, work, listed], check=False)
+        for words in ["init", "-q"], ["add", "-Af"], ["commit", "-qm", "source"], ["tag", "source"]:
+            repo.git(*words, at=work)
+        for topics in *([topic] for topic in mails), list(mails):
+            repo.git("checkout", "-q", "--detach", "source", at=work)
+            done = repo.git("am", "-q", *(path for topic in topics for path in mails[topic]),
+                            at=work, check=False)
+            checks(f"{' '.join(topics)}: applies to {version}", not done.returncode, done.stderr)
+            repo.git("am", "--abort", at=work, check=False)
+        if deb not in had:
+            deb.unlink()
+
+
+@pytest.mark.fast
+@pytest.mark.host
+@pytest.mark.seconds(140)
+def test_checkpatch(checks, mails):
+    """checkpatch --strict on each mail. test_compile runs sparse."""
+    for path in (path for paths in mails.values() for path in paths):
+        said = process.run(["perl", "scripts/checkpatch.pl", "--strict", "--show-types", "--terse",
+                            "--showfile", "--quiet", "--no-summary", path], check=False,
+                           cwd=BUILD / "tree").stdout
+        found = console.not_allowed(said.splitlines(), TOOLS / "lint.allow")
+        checks(f"{path.parent.name}/{path.name}", not found, "\n".join(found))
+
+
+def targets(path):
+    """KVM, the directories of the topic's other sources (of kernel/, which is large, the objects),
+    and the parts of EL2 that are there: one may be added before the patch that links it."""
+    parts, new = {"arch/arm64/kvm/"}, patches.new_files()
+    for name in tree.c_files():
+        directory = name.rpartition("/")[0] + "/"
+        if name.startswith(objects.NVHE) and name in new or directory == "kernel/":
+            suffix = "o" if directory == "kernel/" else "nvhe.o"
+            parts.update([f"{name[:-1]}{suffix}"] if (path / name).exists() else [])
+        elif not name.startswith(("arch/arm64/kvm/", "virt/")):
+            parts.update([directory] if (path / directory / "Makefile").exists() else [])
+    return sorted(parts)
+
+
+def build(path, names):
+    """Build what a patch touches, on top of those before it; what is undefined at EL2. A prefix
+    does not have all options yet."""
+    touches = "\n".join(names)
+    if re.search("^tools/(perf|arch)/", touches, re.M):
+        perf.build("arm64", path)
+        perf.build("host", path)
+    if re.search("^arch/x86/", touches, re.M):
+        X86.mkdir(exist_ok=True)
+        config = f"KCONFIG_ALLCONFIG={ROOT}/kernel/configs/hyptrace-x86.config"
+        for words in [config, "allnoconfig"], ["-j4", "arch/x86/kvm/", "arch/x86/events/core.o",
+                                               "kernel/events/"]:
+            kernels.make("x86_64", "-C", path, f"O={X86}", *words)
+    if not re.search("^(?!(tools|Documentation|kernel/configs)/|MAINTAINERS$).", touches, re.M):
+        return None
+    kernels.build("lint", tree=path, unknown=tree.our_options(), targets=targets(path))
+    return objects.undefined(LINT)
+
+
+def clean():
+    """Remove what this test alone builds."""
+    for path in LINT, X86, *BUILD.glob("perf*-own*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.mark.series
+@pytest.mark.alone
+@pytest.mark.seconds(600)
+@pytest.mark.parametrize("topic", base.read().topics)
+def test_prefix(checks, monkeypatch, topic):
+    """Each prefix of a topic builds, as far as what it touches goes. Nothing of EL2 is undefined in
+    one that is defined before the first patch or after the last one."""
+    need("kernel", "archs")
+    tree.make()
+    clean()
+    monkeypatch.setenv("TOPIC", topic)
+    built = []
+    for commit in tree.mails(topic):
+        title = f"up to {repo.git('log', '-1', '--format=%s', commit)}"
+        names = repo.git("diff-tree", "--no-commit-id", "--name-only", "-r", commit).splitlines()
+        try:
+            built.append(build(tree.checkout("prefix", commit=commit), names))
+            checks(title, True)
+        except Failure as failure:
+            checks(title, False, failure)
+    built = [names for names in built if names is not None]
+    lacking = [sorted(names - built[0] - built[-1]) for names in built]
+    checks("EL2 links in each prefix", not any(lacking), lacking)
+    clean()
