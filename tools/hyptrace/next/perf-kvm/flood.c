@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For tests: each millisecond a softirq takes half of the time of the CPU that loads the module.
+ * "in_guest" counts those that ran in the interrupt for which a vCPU had left the guest: KVM marks
+ * the task PF_VCPU until this interrupt has been taken.
+ */
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+static ulong in_guest;
+module_param(in_guest, ulong, 0444);
+static struct hrtimer flood_timer;
+
+static enum hrtimer_restart flood_expired(struct hrtimer *timer)
+{
+	in_guest += !!(current->flags & PF_VCPU);
+	udelay(500);
+	hrtimer_forward_now(timer, ms_to_ktime(1));
+	return HRTIMER_RESTART;
+}
+
+static int __init flood_init(void)
+{
+	hrtimer_init(&flood_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	flood_timer.function = flood_expired;
+	hrtimer_start(&flood_timer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_SOFT);
+	return 0;
+}
+module_init(flood_init);
+
+static void __exit flood_exit(void)
+{
+	hrtimer_cancel(&flood_timer);
+}
+module_exit(flood_exit);
+
+MODULE_DESCRIPTION("Test: softirqs that take a known time");
+MODULE_LICENSE("GPL");
