@@ -24,8 +24,6 @@ from hyptrace.machine import BUILD, TOOLS, Failure, number, option
 OUT = BUILD / "bench"
 BOUNDS = TOOLS / "tests/bench.bounds"
 COUNTED = "-icount shift=0,sleep=off"
-EVENTS = "arch/arm64/include/asm/kvm_hypevents.h"
-END_OF_EVENTS = "#undef HYP_EVENT\n"
 MORE_EVENTS = "".join(f"""HYP_EVENT(more_{nr},
 	HE_PROTO(u64 id), HE_STRUCT(he_field(u64, id)), HE_ASSIGN(__entry->id = id;),
 	HE_PRINTK("id=%llu", __entry->id)
@@ -38,7 +36,7 @@ PARTS = {
     "callchains": "kvm-guest-callchains/cost", "syscalls": "syscalls",
     "off": "insmod $modules/hyp_call.ko || exit\nruns off",
     "event": "events", "full": "events\nmore",
-} | {each: f"begin\nruns {each}" for each in ("cpus", "merge", "loads", "catalogue", "loss")}
+} | {each: f"begin\nruns {each}" for each in ("cpus", "merge", "loads", "event_list", "loss")}
 LINE = re.compile(r"(\S+) (-?[0-9.]+(?:/[0-9]+)?) (\S+)$", re.M)
 
 
@@ -200,11 +198,9 @@ class Bench:
         self.part(part, config=config)
         shutil.rmtree(BUILD / f"kernel-{config}")
 
-    def catalogue(self):
+    def event_list(self):
         """The same with more events."""
-        text = BUILD.joinpath("tree", EVENTS).read_text("utf-8")
-        self.other("catalogue", "event",
-                   {EVENTS: text.replace(END_OF_EVENTS, MORE_EVENTS + END_OF_EVENTS)})
+        self.other("event_list", "event", tree.more_events(MORE_EVENTS))
 
     def syscalls(self):
         """System calls, in a kernel with faultable tracepoints and in one without."""
@@ -226,7 +222,7 @@ class Bench:
         if self.config == "default":
             self.other("off", "without", {})
         if self.config == "default" and full:
-            self.catalogue()
+            self.event_list()
             self.syscalls()
         if full:
             self.part("loss", 2, qemu_args="")

@@ -14,12 +14,13 @@ from hyptrace.machine import BUILD, Failure, need, note, option
 
 
 def _source_name(path):
-    """The branch of a source: of a package its version, of another file what tells it apart."""
+    """The branch of a source: of a package its version; of another file, whose name git may not
+    take, a hash of its path, size and time."""
     if path.suffix == ".deb" and path.parent == source.DL:
         return path.name.split("_")[1].replace("~", "-")
     stat = path.stat()
-    told = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-    return f"{path.name}-{hashlib.sha1(told.encode()).hexdigest()[:7]}"
+    identity = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    return f"file-{hashlib.sha1(identity.encode()).hexdigest()[:7]}"
 
 
 def originals(path):
@@ -104,7 +105,7 @@ def make():
             repo.set_branch(topic, tip)
         repo.git("update-ref", repo.laid("source"), commit)
         before = repo.commit_of("HEAD")
-        tip = repo.merge(tips) if len(tips) > 1 else next(iter(tips.values()), commit)
+        tip = repo.merge(tips)
         _move(tip)
         changed = repo.git("diff", "--name-only", "--no-renames", before, tip).splitlines()
     count = sum(len(patches.series(topic)) for topic in tips)
@@ -133,10 +134,12 @@ def mails(topic):
 
 
 def checkout(name, topics=None, commit=None):    # pylint: disable=redefined-outer-name
-    """Another work tree, build/tree-NAME: of these topics, or of a commit. What has not changed
+    """Another work tree, build/tree-NAME: of these topics, without any the source, or of a commit.
+    What has not changed
     since it was made keeps its time."""
     path = BUILD / f"tree-{name}"
-    commit = commit or repo.merge({each: repo.commit_of(each) for each in topics})
+    commit = commit or (repo.merge({each: repo.commit_of(each) for each in topics}) if topics
+                        else repo.commit_of(repo.laid("source")))
     if not (path / ".git").exists():
         shutil.rmtree(path, ignore_errors=True)
         repo.git("worktree", "prune")
@@ -159,6 +162,15 @@ def edited(changes):
         for path, (text, stat) in kept.items():
             (tree / path).write_bytes(text)
             os.utime(tree / path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def more_events(entries):
+    """For edited(): the event list with more entries, at its end."""
+    path, end = "arch/arm64/include/asm/kvm_hypevents.h", "#undef HYP_EVENT\n"
+    before, found, after = (base.read().tree / path).read_text("utf-8").partition(end)
+    if not found:
+        raise Failure(f"no end of the event list in {path}")
+    return {path: before + entries + found + after}
 
 
 new_files, touched, our_options = patches.new_files, patches.touched, patches.options

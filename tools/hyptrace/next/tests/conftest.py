@@ -2,7 +2,7 @@
 """What the tests share: their sets, the kernels and machines that they boot, and the count.
 
 A test counts as many checks as it makes; one that makes none counts as one. Each pytest leaves
-its results in build/results/*.json, of which check.py makes the last line and junit.xml.
+its results in build/results/checks.jsonl, of which check.py makes the last line and junit.xml.
 """
 
 import pytest
@@ -231,15 +231,19 @@ def _checks(request):
 
 @pytest.fixture(name="kernel", scope="session")
 def _kernel():
-    """Builds a kernel, once a session. The default one shows how fast the machine is."""
-    made = {}
+    """Builds a kernel, once a session. The default one shows how fast the machine is. One that was
+    built in some way is there for who asks for its configuration alone."""
+    made, last = {}, {}
 
     def build(config="default", **how):
         key = config, str(how)
+        if not how:
+            key = last.get(config, key)
         if key not in made:
             made[key] = None
             trees.make()
             made[key] = kernels.build(config, **how)
+            last[config] = key
             check.calibrate()
         if made[key] is None:
             pytest.fail(f"the {config} kernel could not be built")

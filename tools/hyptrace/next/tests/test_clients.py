@@ -117,7 +117,8 @@ class Session:
         return sum(map(int, found))
 
     def lost_otherwise(self, count):
-        """What is missing, but where that is told and in sum what trace-cmd says."""
+        """What is missing, but for lost events that are reported where they were, and whose sum is
+        trace-cmd's."""
         facts = trace.facts("numbers", lines=self.events)
         yield from (fact for fact in facts if re.match("malformed|backwards|wrong", fact))
         for cpu in CPUS:
@@ -170,7 +171,7 @@ def judge_records(checks, out):
     judge_numbers(checks, "record --nosplice, numbers", Session(out / "nosplice"))
     none(checks, "events lost: every event has its fields", lost.strange())
     checks("events lost: some are", lost.said_lost(0) > 0)
-    none(checks, "events lost: those, and they are told", lost.lost_otherwise(10000))
+    none(checks, "events lost: those, and they are reported", lost.lost_otherwise(10000))
 
 
 def judge_extract(checks, out):
@@ -304,7 +305,7 @@ class Recording:
                     inside = False
         return runs, short
 
-    def told(self, cpu):
+    def in_order(self, cpu):
         """In a buffer of few pages that was not read meanwhile: those overwritten, then in order
         those that were read, then those that Perfetto left."""
         lost, begin = self.sum_of("overrun", cpu), f"[{cpu:03}]"
@@ -340,7 +341,7 @@ def test_perfetto(vm, checks, lay_out):
     small = Recording(out, "small")
     none(checks, "events lost: the recording is sound", small.wrong)
     none(checks, "events lost: marked, counted, and no others",
-         [cpu for cpu in small.written if not small.told(cpu)])
+         [cpu for cpu in small.written if not small.in_order(cpu)])
 
 
 @pytest.mark.fast
@@ -414,19 +415,13 @@ def added_lines(values="{{{:#x},{:#x},0xffff}}"):
 
 def with_event():
     """The sources with one more entry in the event list, and one call behind the number's own."""
-    texts = {}
-    for path, mark, more in (
-            ("arch/arm64/include/asm/kvm_hypevents.h", "#undef HYP_EVENT\n", ADDED),
-            ("arch/arm64/kvm/hyp/nvhe/trace_hcall.c", "\t\ttrace_selftest(id);\n\t}\n", CALL)):
-        text = (BUILD / "tree" / path).read_text(encoding="utf-8")
-        before, found, after = text.partition(mark)
-        assert found, f"no place in {path}"
-        texts[path] = before + found + more + after
-    return texts
+    path, mark = "arch/arm64/kvm/hyp/nvhe/trace_hcall.c", "\t\ttrace_selftest(id);\n\t}\n"
+    before, found, after = (BUILD / "tree" / path).read_text(encoding="utf-8").partition(mark)
+    assert found, f"no place in {path}"
+    return {**tree.more_events(ADDED), path: before + found + CALL + after}
 
 
 @pytest.mark.seconds(200)
-@pytest.mark.boots("event")
 def test_added(kernel, vm, checks, lay_out):
     """An event is one entry in the event list and one call: one that has a field of each kind is
     wherever events are seen."""
@@ -439,8 +434,9 @@ def test_added(kernel, vm, checks, lay_out):
                 config="event", timeout=120).out
 
     def texts(name):
-        return [line.partition(": added:")[2].strip() for line in lines_of(out / name)
-                if ": added:" in line]
+        begin = ": added: " if name == "report" else ": added "    # trace-cmd has a colon
+        return [line.partition(begin)[2].strip() for line in lines_of(out / name)
+                if begin in line]
 
     checks.equals("it is available", lines_of(out / "available"), ["hypervisor:added"])
     checks.equals("its fields", [line for line in lines_of(out / "format")
