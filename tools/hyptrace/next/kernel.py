@@ -26,10 +26,10 @@ OURS = ("ARCH CONFIG TARGETS SCRIPT FILES OUT CONSOLE MODE CPU SMP MEM IMAGE DEB
 
 
 def clean_env(**more):
-    """The environment for makes of the kernel's. The tree is a work tree of git, which is not to
-    be in versions."""
+    """The environment for the kernel's makes and scripts. They must not see that the tree is a work
+    tree of git: versions would name a commit, and checkpatch would do more than for a tarball."""
     kept = {name: value for name, value in os.environ.items() if name not in OURS}
-    return STAMP | kept | {"GIT_DIR": "/dev/null"} | more
+    return STAMP | kept | {"GIT_DIR": "/none"} | more
 
 
 def make_args(arch):

@@ -81,7 +81,7 @@ def test_checkpatch(checks, mails):
     for path in (path for paths in mails.values() for path in paths):
         said = process.run(["perl", "scripts/checkpatch.pl", "--strict", "--show-types", "--terse",
                             "--showfile", "--quiet", "--no-summary", path], check=False,
-                           cwd=BUILD / "tree").stdout
+                           cwd=BUILD / "tree", env=kernels.clean_env()).stdout
         found = console.not_allowed(said.splitlines(), TOOLS / "lint.allow")
         checks(f"{path.parent.name}/{path.name}", not found, "\n".join(found))
 
