@@ -105,8 +105,7 @@ class Made:
 
 def _why_not(topic, mails, at):
     """Each hunk of the mail that git am stopped at, which does not apply."""
-    done = int((git("rev-parse", "--git-path", "rebase-apply/next", at=at)
-                and _file(at, "rebase-apply/next")) or 1)
+    done = int(_file(at, "rebase-apply/next") or 1)
     name, text = mails[done - 1]
     said = git("apply", "--reject", "--cached", "-", at=at, check=False, input=text).stderr
     hunks = [line[len("error: "):] for line in said.splitlines() if line.startswith("error: ")]
@@ -146,7 +145,9 @@ def apply(topic, start):
 
 
 def merge(commits):
-    """A commit that merges several, {name: commit}: the same one each time."""
+    """The commit that merges several, {name: commit}: the same one each time. One is itself."""
+    if len(commits) == 1:
+        return next(iter(commits.values()))
     made, key = Made(), "merge " + " ".join(commits.values())
     if commit_of(made.known.get(key, "none")):
         return made.known[key]

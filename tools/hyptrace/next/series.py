@@ -3,8 +3,8 @@
 import' takes what was changed in build/tree back to patches/ and the new files.
 
 An edit there goes to the patch that last touched its lines. Where that is not clear
-PATCH=topic/name says it; or the person commits in build/tree, a fixup! of a patch or a new one, on the branch `tree'
-or on a topic's.
+PATCH=topic/name says it; or the person commits in build/tree, a fixup! of a patch or a new one, on
+the branch `tree' or on a topic's.
 """
 
 import difflib
@@ -23,11 +23,6 @@ STABLE = "-q -N -p --no-signature --zero-commit --full-index --no-renames --stdo
 SHOWN = 8       # candidates that are named
 
 
-def _commits(topic):
-    """A topic's commits on the source, in order."""
-    return repo.git("rev-list", "--reverse", f"{repo.laid('source')}..{topic}").splitlines()
-
-
 def _name(commit):
     """The file name of a patch, by its subject."""
     return repo.git("show", "-s", "--format=%f", commit) + ".patch"
@@ -37,7 +32,7 @@ class Topic:
     """A topic's commits as the files of the repository."""
 
     def __init__(self, name):
-        self.name, self.commits = name, _commits(name)
+        self.name, self.commits = name, tree.mails(name)
         self.source = repo.commit_of(repo.laid("source"))
         added = repo.git("diff", "--name-only", "--no-renames", "--diff-filter=A", self.source,
                          name).splitlines()
@@ -126,7 +121,7 @@ class Edits:
     def __init__(self, whole):
         self.whole = whole      # a tree of all that is there
         self.topic_of = {commit: topic for topic in base.read().topics
-                         for commit in _commits(topic)}
+                         for commit in tree.mails(topic)}
         self.order = list(self.topic_of)
         self.wanted = {}        # {commit: {path: text with this commit's hunks}}
 
@@ -201,10 +196,7 @@ class Edits:
             if kind != "equal":
                 hunks.setdefault(self._owner(path, blame, *where[:2]), []).append(where)
         for owner, mine in hunks.items():
-            text = list(before)
-            for first, last, start, end in reversed(mine):
-                text[first:last] = after[start:end]
-            self.wanted.setdefault(owner, {})[path] = (old, "".join(text))
+            self.wanted.setdefault(owner, {})[path] = (old, _edited(before, after, mine))
 
     def before(self, topic):
         """The commit before the first that is to change."""
@@ -218,6 +210,14 @@ class Edits:
                 _put(work, path, old, new)
             repo.git("add", "-Af", "--sparse", "--", *self.wanted[owner], at=work)
             repo.git("commit", "-q", f"--fixup={owner}", at=work)
+
+
+def _edited(before, after, hunks):
+    """The text with some of the hunks that lead from the lines before to those after."""
+    lines = list(before)
+    for first, last, start, end in reversed(hunks):
+        lines[first:last] = after[start:end]
+    return "".join(lines)
 
 
 def _put(work, path, old, new):
@@ -279,7 +279,7 @@ def _rebased(topic, commits, edits):
 def _everything():
     """All that is in build/tree, as a tree; and the files that differ from HEAD's."""
     env = {"GIT_INDEX_FILE": str(base.read().tree / ".git/index-import")}
-    # With its time: git tells by it which files may have changed within a second.
+    # With its time: git finds by it which files may have changed within a second.
     shutil.copy2(base.read().tree / ".git/index", env["GIT_INDEX_FILE"])
     repo.git("add", "-A", env=env)
     whole = repo.git("write-tree", env=env)
@@ -318,7 +318,7 @@ def bring_in():
         if not changed:
             note("build/tree has no changes")
             return 0
-        tip = repo.merge(tips) if len(tips) > 1 else next(iter(tips.values()))
+        tip = repo.merge(tips)
         on_tree = names or repo.commit_of("tree") != repo.commit_of(repo.laid("tree"))
         if on_tree and repo.git("rev-parse", f"{tip}^{{tree}}") != whole:
             lost = repo.git("diff", "--stat", tip, whole)
@@ -329,7 +329,7 @@ def bring_in():
             repo.git("update-ref", repo.laid(topic), tips[topic])
             made = repo.Made()
             made.keep(made.keys(repo.commit_of(repo.laid("source")), patches.mails(topic)),
-                      _commits(topic))
+                      tree.mails(topic))
         if on_tree:
             repo.git("reset", "-q", tip)
         else:

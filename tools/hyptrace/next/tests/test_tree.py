@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make tree', `make import' and `make series', on a source of four files and two topics."""
+"""`make tree', `make import' and `make series', on a source of five files and two topics."""
 
 import os
 import shutil
@@ -59,7 +59,9 @@ class Repository:
     def make_source(self, path, version):
         """A source small enough to unpack in no time."""
         top = path / "linux-6.12"
-        (top / "dir").mkdir(parents=True, exist_ok=True)
+        for each in "dir", "include":
+            (top / each).mkdir(parents=True, exist_ok=True)
+        (top / "include/theirs.h").write_text("theirs\n", "utf-8")
         numbers = version.split(".")
         (top / "Makefile").write_text(
             f"VERSION = {numbers[0]}\nPATCHLEVEL = {numbers[1]}\nSUBLEVEL = {numbers[2]}\n"
@@ -184,6 +186,14 @@ def test_refused(repo, name, old, new, said):
     assert said in repo.make("tree", 1) and repo.state() == before
 
 
+def test_in_the_source(repo):
+    """A new file that the source has, too, is named."""
+    repo.write("include/theirs.h", "ours\n")
+    repo.write("patches/two/files", repo.read("patches/two/files")
+               + "numbers-line-80-is-eighty.patch include/theirs.h\n")
+    assert "include/theirs.h is in the kernel source" in repo.make("tree", 1)
+
+
 def test_conflict(repo):
     """Two topics that change the same line are named."""
     repo.patch("two", 11, "eleven")
@@ -199,6 +209,12 @@ def test_versions(tmp_path, version, said):
     repo.write("patches/one/numbers-line-10-is-ten.patch",
                repo.read("patches/one/numbers-line-10-is-ten.patch").replace(" 9\n", " x\n"))
     assert (said if version == "6.12.106" else "does not apply") in repo.make("tree", 1)
+
+
+def test_any_file(repo, tmp_path):
+    """A source has any name, as a package of Debian 12's has it."""
+    repo.source = repo.source.rename(tmp_path / "linux_6.12~deb12 u1..x.tar.xz")
+    assert "6.12.110" in repo.make("tree")
 
 
 def test_import_of_nothing(repo):
