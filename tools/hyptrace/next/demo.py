@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hyptrace import callchains, clients, kernel, kvmstat, perf, perfetto, trace, tree, vm
+from hyptrace import callchains, clients, kernel, kvmstat, perf, perfetto, trace, vm
 from hyptrace.documents import typed
 from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, arch_of, option
 
@@ -227,7 +227,7 @@ def run(tool, out, config="default"):
 
 
 def main():
-    """A mistake is refused before a kernel is built."""
+    """`make run`. With ARGUMENTS=1 only look at the arguments, before a kernel is built."""
     tool, config = option("TOOL"), option("CONFIG", "default")
     if tool not in TYPED:
         raise Failure(f"no TOOL {tool}: {', '.join(filter(None, TYPED))}")
@@ -235,8 +235,10 @@ def main():
         raise Failure("CONFIG=x86 is for TOOL=guest-callchains alone")
     if config == "x86" and platform.machine() == "aarch64":
         raise Failure("perf of x86-64 is built on x86-64, this is arm64")
-    tree.make()
-    kernel.build(config)
+    if option("ARGUMENTS"):
+        return
+    if tool in ("", "trace-cmd", "perfetto"):
+        kernel.selftest()
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir()
     run(tool, OUT, config)

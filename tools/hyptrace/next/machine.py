@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the driver is, on what machine, and what it was told."""
+"""Where the driver is, on what machine, and the variables that it was given."""
 
+import functools
 import os
 import pathlib
 import platform
@@ -63,6 +64,7 @@ def image_of(arch):
     return "arch/x86/boot/bzImage" if arch == "x86_64" else "arch/arm64/boot/Image"
 
 
+@functools.cache
 def need(*steps):
     """Install the packages of these steps."""
     if subprocess.run([TOOLS / "deps", *steps], check=False).returncode:
