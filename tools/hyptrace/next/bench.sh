@@ -14,7 +14,7 @@ cpu0=$hyp/per_cpu/cpu0
 filter=$hyp/events/hypervisor/selftest/filter
 debug=/sys/kernel/debug
 N=4000		# events, a few pages
-MANY=20000	# what a ring of 1 MB has room for; so that the timer's interrupts do not tell
+MANY=20000	# what a ring of 1 MB has room for; so that the timer's interrupts do not count
 
 # runs COMMAND..: as often as asked for.
 runs() { for _ in $(seq "$RUNS"); do "$@"; done; }
@@ -216,8 +216,8 @@ config_cost() {
 	echo $((first - $(many 1)))
 }
 
-# What may grow with the number of events in the catalogue
-catalogue() {
+# What may grow with the number of events in the list
+event_list() {
 	nr=$(find $hyp/events/hypervisor -name id | wc -l)
 	event_cost "el2_event_insns.selftest.$nr-events" selftest
 	start selftest
@@ -268,7 +268,7 @@ cpus() {
 guest_time() { guest "$@" | awk -F ' (from|to|tid)=' 'NF > 3 { printf "%d\n", ($3 - $2) * 1e9 }'; }
 
 # guest_event_cost EVENT: what an event of a guest costs at each of so many hypercalls, enough
-# that interrupts of the host do not tell.
+# that interrupts of the host do not count.
 guest_event_cost() {
 	off=$(guest_time --hvc 50000 --mmio 0 --wfi 0)
 	start "$1"

@@ -12,9 +12,9 @@ from collections import defaultdict
 
 from hyptrace.trace import Event, Lost, parse
 
-# What is read of a recording has numbers in its format. An event is a message within an event, and
-# which of its fields tells its kind. Kinds that Perfetto does not know have numbers of 65536 and
-# more, which a bundle of events tells the names of.
+# What is read of a recording has numbers in its format. An event is a message within an event: the
+# number of that field is its kind. Kinds that Perfetto does not know have numbers of 65536 and
+# more, whose names a bundle of events has.
 KINDS = {376: "kvm_entry", 377: "kvm_exit", 582: "host_hcall", 583: "host_smc", 584: "hyp_exit",
          585: "iommu_idmap", 586: "psci_mem_protect", 587: "host_mem_abort", 588: "hyp_enter",
          589: "iommu_idmap_complete"}

@@ -5,7 +5,7 @@ replayed. Ends with the line `N passed, N failed`, of rounds. A round has two of
 in a VM and, each third round, one that does not.
 
   MINUTES=n SECS=s  no round begins later (60); about how long each part takes (60)
-  SEED=s ROUND=n    where the rounds' seeds come from, else it is random, and told; that round alone
+  SEED=s ROUND=n    where the rounds' seeds come from, else random, and printed; that round alone
   KERNELS=".."      configurations to choose from: of default, debug and kcsan those that are built
 """
 

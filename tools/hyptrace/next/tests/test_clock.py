@@ -10,7 +10,7 @@ from hyptrace.vm import PRELUDE
 
 pytestmark = [pytest.mark.modes, pytest.mark.seconds(15)]
 
-# Time as the guest's instructions tell it, a nanosecond each, and at once the next timer's when all
+# The guest's instructions are the time, a nanosecond each, and at once the next timer's when all
 # CPUs wait: minutes are over in seconds, and what lies between two readings of the clock does not
 # depend on this machine.
 COUNTED = "-icount shift=0,sleep=off -rtc clock=vm"
@@ -25,8 +25,8 @@ cd /tmp
 # slew PPM [TICK]: the host's clock runs that much faster; a tick is of 10000 us.
 slew() { adjtimex -f "$(($1 * 65536))" -t "${2:-10000}" >/dev/null; }
 slept() { awk '{ n += $NF } END { print n }' /sys/kernel/debug/sleep_time; }
-# Suspend to idle for so many seconds. That the time is told to have been slept shows that the
-# timekeeper was suspended, too. An alarm that is over on the way to sleep does not wake: then the
+# Suspend to idle for so many seconds. The kernel counts the time as slept: the timekeeper was
+# suspended, too. An alarm that is over on the way to sleep does not wake: then the
 # count is not what it was, the machine stays awake, and the next alarm has more time.
 nap() {
 	before=$(slept)

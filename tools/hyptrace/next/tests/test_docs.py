@@ -18,7 +18,7 @@ TRACE = "Documentation/trace/hypervisor-"
 GUIDE, SECURITY, DESIGN, EVENTS = (f"{TRACE}{name}.rst" for name in (
     "tracing", "tracing-security", "tracing-design", "events"))
 KVM = "Documentation/virt/kvm/vcpu-tracepoints.rst"
-CATALOGUE = "arch/arm64/include/asm/kvm_hypevents.h"
+LIST = "arch/arm64/include/asm/kvm_hypevents.h"
 KSELFTEST, USER = "tools/testing/selftests/hyp-trace", "tools/testing/hyptrace"
 # Where a path in a text may begin
 BEGINS = ["", "arch/arm64/kvm", "arch/arm64/kvm/hyp", "arch/arm64/kvm/hyp/include",
@@ -97,10 +97,10 @@ def sections():
     return dict(zip(parts[1::2], parts[2::2]))
 
 
-def catalogue():
-    """The events and their fields. Some are made by a macro of the catalogue's own."""
+def listed_events():
+    """The events and their fields. Some are made by a macro of the list's own."""
     fields, macro = {"": []}, ""
-    for line in read(CATALOGUE).splitlines():
+    for line in read(LIST).splitlines():
         if found := re.match(r"#define (HYP_EVENT_\w+)\(|HYP_EVENT\((?!ename)(\w+)", line):
             macro = found[1] or found[2]
             fields[macro] = []
@@ -114,8 +114,8 @@ def catalogue():
 def test_events(checks):
     """Each event has a section with a line of output, or why there is none, and with what the host
     learns; each of its fields is explained, there or in a section that this one names."""
-    events, texts = catalogue(), sections()
-    checks("the catalogue has events", len(events) >= 20, len(events))
+    events, texts = listed_events(), sections()
+    checks("the event list has events", len(events) >= 20, len(events))
     for event, fields in events.items():
         text = texts.get(event, "")
         checks(f"{event}: a line of output", re.search(

@@ -38,7 +38,7 @@ def lay_out(files, limit):
 
 
 def tap(path):
-    """The results that a program tells, without times."""
+    """The results that a program prints, without times."""
     return [line for line in trace.read(path) if re.match(r"ok|not ok|Bail out|\d+\.\.", line)]
 
 

@@ -147,7 +147,7 @@ def judge_exits(said, checks):
 
 
 def judge_neither(said, checks):
-    """Neither debugfs nor tracepoints tell which thread runs which vCPU. x86 has the vCPU in
+    """Neither debugfs nor tracepoints say which thread runs which vCPU. x86 has the vCPU in
     kvm_entry: all that is not known is which VM of its process it is of."""
     tables, vcpus = said.tables("neither"), said.vcpus("neither")
     if said.arch == "x86_64":
@@ -235,7 +235,7 @@ def judge_here(said, checks, tmp_path):
 @pytest.mark.seconds(90)
 @pytest.mark.parametrize("config, mode, cpu", [*(("default", *mode) for mode in MODES), X86])
 def test_exits(boots, checks, tmp_path, config, mode, cpu):    # pylint: disable=too-many-arguments
-    """Counts are KVM's own, whatever tells which thread runs which vCPU."""
+    """Counts are KVM's own, whatever says which thread runs which vCPU."""
     said = boots("exits", mode=mode, cpu=cpu, config=config)
     checks("perf test 'perf kvm stat'", said.has("shell", ": perf kvm stat *: Ok"),
            said.text("shell"))

@@ -478,6 +478,7 @@ def test_sessions():
                 "  No.\n.. boot: a=b\n\nNo session::\n\n  text\n\nMore::\n\n  # cat\n")
     first, second, *more = documents.sessions(document)
     assert not more
+    # pylint: disable-next=unbalanced-tuple-unpacking
     [third] = documents.sessions("```console\n# no\n```\n```\n# ls\nfile\n```\n```\nno\n```\n")
     assert first.commands() == ["cd dir", "echo 1 >\nfile"] and first.title() == "echo 1 >"
     assert (second.boot, second.lines[0], third.lines) == ("a=b", "# cat", ["# ls", "file"])

@@ -33,7 +33,8 @@ ENDS = {
     "a splat fails, whatever the script says":
         ("echo 'WARNING: CPU: 0 PID: 1 at' >/dev/kmsg; exit 0", {}, vms.DIED,
          "\0.*the kernel complained: .*WARNING: CPU: 0 PID: 1 at"),
-    "an end without a status fails": ("poweroff -f", {}, vms.DIED, "(?s)\0.*ended without a status"),
+    "an end without a status fails":
+        ("poweroff -f", {}, vms.DIED, "(?s)\0.*ended without a status"),
     "the output's text decides nothing":
         ("echo 7; echo 'Kernel panic - not syncing'", {}, 0, "^7\nKernel panic"),
     "SMP, MEM, CMDLINE and QEMU_ARGS arrive":

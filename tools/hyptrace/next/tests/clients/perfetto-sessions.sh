@@ -80,7 +80,7 @@ echo 0 >$online
 end
 echo 1 >$online
 
-# Who reads the buffers is killed, and what is left is as it left it.
+# The reader of the buffers is killed: the files stay as the reader left them.
 begin /out/killed --txt -c config
 guest --hvc 32
 kill -9 "$probes"

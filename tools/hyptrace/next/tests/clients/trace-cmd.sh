@@ -71,7 +71,7 @@ session host
 tc record -C boot -e sched -e kvm -B hypervisor -e hypervisor -C boot ./run_guest
 report
 
-# Without a command, until it is told to end.
+# Without a command, trace-cmd records until a signal ends it.
 session interrupted
 trace-cmd record -B hypervisor -e hypervisor -C boot >recorder 2>&1 &
 until_true 20 grep -q 1 "$HYP/tracing_on"
