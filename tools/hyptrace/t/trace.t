@@ -154,6 +154,15 @@ ok "if nothing is wrong with them" unsound_is "unpaired 2" "$h0" "$h0"
 ok "an empty trace has no event in its place" \
 	[ "$(awk -f "$TESTS/catalogue.awk" /dev/null)" = "no events" ]
 
+# anything_after_loss EVENT
+anything_after_loss() {
+	printf '%s\n' 'CPU:0 [LOST 2 EVENTS]' "[000] 1.000001: $1" | awk -f "$TESTS/catalogue.awk"
+}
+for event in "guest_exit vcpu=0" "hyp_exit reason=guest" "host_hcall id=1"; do
+	ok "any event is in its place after a loss: ${event%% *}" \
+		[ -z "$(anything_after_loss "$event")" ]
+done
+
 # slope_is PAGES SAMPLE...: of the pages taken after each batch of loads.
 slope_is() {
 	eval "$(function_of soak.sh median_slope)"

@@ -271,6 +271,13 @@ def test_catalogue_of_nothing():
     assert trace.facts("catalogue", lines=[]) == ["no events"]
 
 
+@pytest.mark.parametrize("line", ["guest_exit vcpu=0", "hyp_exit reason=guest", "host_hcall id=1"])
+def test_catalogue_after_loss(line):
+    """Any event is in its place when the one before it was lost."""
+    lines = ["CPU:0 [LOST 2 EVENTS]", f"[000] 1.000001: {line}"]
+    assert not trace.facts("catalogue", lines=lines)
+
+
 @pytest.mark.parametrize("taken, slope", cases("""
 pages that others take and return are none: 10 12 -1 22 -16 12 33 22 10 10 -> 0
 a page lost by each of 22 loads is: 10 34 43 88 72 122 165 176 186 208 -> 22

@@ -11,9 +11,14 @@ function report(what) {
 	print what ": " $0
 }
 
-# The line before, on the CPU; nothing is known of the first one.
+# The line before, on the CPU; nothing is known of what came before the first one.
 function after(event) {
 	return !(cpu in before) || before[cpu] == event
+}
+
+# To ask for before[cpu] would make it known.
+function comes_after(event) {
+	return cpu in before && before[cpu] == event
 }
 
 # The words that name a vCPU and its VM
@@ -47,8 +52,8 @@ function same_vcpu() {
 	event = $3 == "hyp_enter" || $3 == "hyp_exit" ? $3 " " $4 : $3
 }
 
-before[cpu] == "guest_enter" && event != "hyp_exit reason=guest" { report("after guest_enter") }
-before[cpu] == "hyp_enter reason=guest" && event != "guest_exit" { report("no guest_exit") }
+comes_after("guest_enter") && event != "hyp_exit reason=guest" { report("after guest_enter") }
+comes_after("hyp_enter reason=guest") && event != "guest_exit" { report("no guest_exit") }
 event == "hyp_exit reason=guest" && !after("guest_enter") { report("no guest_enter") }
 event == "guest_exit" && !after("hyp_enter reason=guest") { report("guest_exit") }
 event == "guest_exit" && !same_vcpu() { report("another vCPU") }
