@@ -55,10 +55,13 @@ def set_branch(branch, commit):
 
 def _replay_tree(at):
     """The linked work tree, at a commit: without files, which git takes from its index."""
-    path = BUILD / f"{base.read().tree.name}-replay"
-    if not (path / ".git").exists():
+    tree = base.read().tree
+    path = BUILD / f"{tree.name}-replay"
+    link, of_git = path / ".git", tree / ".git/worktrees" / path.name
+    # Each names the other by its whole path: no more so if the project was moved.
+    if not link.exists() or link.read_text("utf-8") != f"gitdir: {of_git}\n":
         shutil.rmtree(path, ignore_errors=True)
-        git("worktree", "prune")
+        shutil.rmtree(of_git, ignore_errors=True)
         git("worktree", "add", "-q", "--detach", "--no-checkout", path, at)
         git("sparse-checkout", "set", "--no-cone", "/none/", at=path)
     for word in "am", "rebase", "cherry-pick":
