@@ -21,8 +21,6 @@
  *
  * The letters of memory orderings, (A) and so on, are explained in trace_ring.c.
  */
-#include <linux/version.h>
-
 #include "ring_buffer_reader_internal.h"
 
 static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
@@ -102,17 +100,10 @@ static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
 	return ts;
 }
 
-/*
- * Free the page that ring_buffer_free_read_page() has left. Before 6.12.109 it has the order
- * of the buffer's pages, since then an order of its own.
- */
+/* Free the page that ring_buffer_free_read_page() has left. */
 static void rb_reader_free_spare(struct ring_buffer_per_cpu *cpu_buffer)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
-	free_pages((unsigned long)cpu_buffer->free_page, cpu_buffer->buffer->subbuf_order);
-#else
 	free_pages((unsigned long)cpu_buffer->free_page.data, cpu_buffer->free_page.order);
-#endif
 }
 
 static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
@@ -236,15 +227,6 @@ void ring_buffer_reader_free(struct trace_buffer *buffer)
 	kfree(buffer);
 }
 
-/* Until 6.12.109 a buffer has the size of its pages as a field, later its order alone. */
-static void rb_reader_set_size(struct trace_buffer *buffer)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
-	buffer->subbuf_size = RB_WRITER_PAGE_DATA;
-#endif
-	buffer->max_data_size = RB_WRITER_PAGE_DATA - sizeof(u32) * 2;
-}
-
 static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *writer)
 {
 	static struct lock_class_key reader_lock_key;
@@ -261,7 +243,7 @@ static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *wr
 	buffer->reader_lock_key = &reader_lock_key;
 	buffer->writer = writer;
 	buffer->clock = writer->clock;
-	rb_reader_set_size(buffer);
+	buffer->max_data_size = RB_WRITER_PAGE_DATA - sizeof(u32) * 2;
 	atomic_set(&buffer->record_disabled, RB_READER_DISABLED);
 
 	buffer->buffers = kcalloc(nr_cpu_ids, sizeof(*buffer->buffers), GFP_KERNEL);

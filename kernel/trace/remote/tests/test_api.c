@@ -11,7 +11,6 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/trace_seq.h>
-#include <linux/version.h>
 
 #include "test.h"
 
@@ -544,29 +543,15 @@ static void api_test_nr_dirty_pages(struct kunit *test)
 	api_test_intact(test, t);
 }
 
-/* Before 6.12.109 the function returns the page or an ERR_PTR(). */
-static int api_test_get_read_page(struct trace_buffer *buffer, int cpu,
-				  struct buffer_data_read_page **page)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 109)
-	*page = ring_buffer_alloc_read_page(buffer, cpu);
-	return PTR_ERR_OR_ZERO(*page);
-#else
-	return ring_buffer_alloc_read_page(buffer, cpu, page);
-#endif
-}
-
 static void api_test_alloc_read_page(struct kunit *test)
 {
 	struct ring_test *t = api_test_make(test);
 	struct buffer_data_read_page *page = NULL;
 
 	KUNIT_EXPECT_EQ(test, -ENODEV,
-			api_test_get_read_page(t->buffer, API_TEST_NO_RING, &page));
-	KUNIT_ASSERT_EQ(test, 0, api_test_get_read_page(t->buffer, RING_TEST_CPU, &page));
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 109)
+			ring_buffer_alloc_read_page(t->buffer, API_TEST_NO_RING, &page));
+	KUNIT_ASSERT_EQ(test, 0, ring_buffer_alloc_read_page(t->buffer, RING_TEST_CPU, &page));
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE, ring_buffer_read_page_size(page));
-#endif
 	ring_buffer_free_read_page(t->buffer, RING_TEST_CPU, page);
 	api_test_intact(test, t);
 }
@@ -579,7 +564,7 @@ static void api_test_free_read_page(struct kunit *test)
 	struct buffer_data_read_page *page = NULL;
 	struct page *data;
 
-	KUNIT_ASSERT_EQ(test, 0, api_test_get_read_page(buffer, RING_TEST_CPU, &page));
+	KUNIT_ASSERT_EQ(test, 0, ring_buffer_alloc_read_page(buffer, RING_TEST_CPU, &page));
 	data = virt_to_page(ring_buffer_read_page_data(page));
 	ring_buffer_free_read_page(buffer, RING_TEST_CPU, page);
 	get_page(data);
@@ -595,7 +580,7 @@ static void api_test_read_page(struct kunit *test)
 	struct ring_test *t = api_test_make(test);
 	struct buffer_data_read_page *page = NULL;
 
-	KUNIT_ASSERT_EQ(test, 0, api_test_get_read_page(t->buffer, RING_TEST_CPU, &page));
+	KUNIT_ASSERT_EQ(test, 0, ring_buffer_alloc_read_page(t->buffer, RING_TEST_CPU, &page));
 	KUNIT_EXPECT_LT(test, ring_buffer_read_page(t->buffer, page, PAGE_SIZE, RING_TEST_CPU, 0),
 			0);
 	KUNIT_EXPECT_LT(test, ring_buffer_read_page(t->buffer, page, PAGE_SIZE, RING_TEST_CPU, 1),
