@@ -1,94 +1,98 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# What the tests of perf kvm stat in a VM share; sourced there.
+# What the scripts share that use perf in a VM; sourced there. They leave what perf and the guests
+# said in /out/SCRIPT, which Python judges on the host. A step that fails ends the script.
+set -e
+PATH=/test:$PATH
+# What runs while perf records has it from the script.
+[ -n "${out-}" ] || {
+	out=${0##*/}
+	export out=/out/"${out%.sh}"
+	mkdir -p "$out" "/tmp/${0##*/}"
+	cd "/tmp/${0##*/}"
+}
 
-DIR=/test
-PERF=$DIR/perf
-. "$DIR/in-vm.sh"
+# said NAME COMMAND...: what it says is in $out/NAME, and its exit status in the last line.
+said() {
+	to=$out/$1 status=0
+	shift
+	"$@" >"$to" 2>&1 || status=$?
+	echo "status $status" >>"$to"
+}
 
-# What perf calls the exits of a hypercall and of an access to the device, and what it can report
-# shellcheck disable=SC2034 # for the tests
-case $(uname -m) in
-x86_64) HYPERCALL=hypercall ACCESS=npf EVENTS="x86 has vmexit mmio ioport msr" ;;
-*) HYPERCALL=HVC64 ACCESS=DABT_LOW EVENTS="arm64 has vmexit trap mmio" ;;
-esac
+# until_done COMMAND...: within a minute or so, on a machine as fast as most.
+until_done() {
+	tries=0
+	until "$@"; do
+		[ $((tries += 1)) -lt $((12 * ${HYP_TRACE_SCALE:-100})) ] || return 1
+		sleep 0.05
+	done
+}
 
 has_made() {
 	grep -qsx "round $2" "$1.out"
 }
 
-# guest NAME OPTION...: a VM that waits for its first round, which is NAME's in descriptor
-# $fd_NAME.
+# guest NAME OPTION...: a VM that waits for its first round. It has both ends of its input.
 guest() {
-	guest=$1 fd=$2
-	shift 2
-	rm -f "$guest.fifo" "$guest.out"
+	guest=$1
+	shift
 	mkfifo "$guest.fifo"
-	"$PERF" test -w kvm_exits "$@" <"$guest.fifo" >"$guest.out" 2>&1 &
+	perf test -w kvm_exits "$@" <>"$guest.fifo" >"$guest.out" 2>&1 &
 	echo $! >"$guest.pid"
-	eval "exec $fd>$guest.fifo"
-	eval "fd_$guest=$fd"
 	until_done has_made "$guest" 0
 }
 
-# The guest ends when its input does. Its other threads may end after the first one: wait for all,
-# or the signal of its end may interrupt the opening of the next guest's fifo, and end the shell.
-end_guest() {
-	eval "exec $2>&-"
-	pid=$(cat "$1.pid")
-	until_done gone "$pid" || return
-	wait "$pid" || :
-}
-
-# What each guest makes while it is recorded: rounds NUMBER NAME...
+# rounds GUEST...: each makes its next one.
 rounds() {
-	number=$1
+	for guest; do
+		grep -c '^round' "$guest.out" >"$guest.next"
+		echo >"$guest.fifo"
+	done
+	for guest; do
+		until_done has_made "$guest" "$(cat "$guest.next")"
+	done
+}
+
+# end GUEST...
+end() {
+	for guest; do
+		kill "$(cat "$guest.pid")"
+	done
+	wait
+}
+
+# keep NAME GUEST...: what the guests have said so far
+keep() {
+	name=$1
 	shift
 	for guest; do
-		eval "echo >&\$fd_$guest"
-	done
-	for guest; do
-		until_done has_made "$guest" "$number" || return
+		cp "$guest.out" "$out/$name.$guest"
 	done
 }
 
-# What the guests say of their last round
-last_round() {
-	for guest; do
-		awk '/^vm=/ { lines = lines $0 "\n" } /^round/ { last = lines; lines = "" }
-			END { printf "%s", last }' "$guest.out"
-	done
+# record_while RECORDING "GUEST..." OPTION...: perf records while the commands of standard input run.
+record_while() {
+	recording=$1 guests=$2
+	shift 2
+	{ echo '. /test/perf-kvm/lib.sh' && cat; } >go
+	said "$recording.recorded" "${RECORDER:-perf}" kvm stat record -o "$recording" "$@" sh ./go
+	# shellcheck disable=SC2086 # a list
+	keep "$recording" $guests
 }
 
-# record FILE OPTION... -- COMMAND...: perf goes on for as long as the command.
+# record RECORDING "GUEST..." OPTION...: a round of each guest
 record() {
-	file=$1
-	shift
-	"${RECORDER:-$PERF}" kvm stat record -o "$file" "$@"
+	echo "rounds $2" | record_while "$@"
 }
 
-# report FILE OPTION...: the report, which perf writes to standard error, and its facts
+# report RECORDING[.NAME] OPTION...
 report() {
-	file=$1
+	report=$1
 	shift
-	# shellcheck disable=SC2094 # two files
-	"${REPORTER:-$PERF}" kvm -i "$file" stat report --stdio "$@" >report 2>&1
-	status=$?
-	[ "$status" = 0 ] || head -n 20 report
-	awk -f "$DIR/perf-kvm/facts.awk" report >facts
-	return "$status"
+	said "$report" "${REPORTER:-perf}" kvm -i "${report%%.*}" stat report --stdio "$@"
 }
 
-# same KIND [VARIABLE=value]: nothing differs from what the guests said.
-same() {
-	awk -v arch="$(uname -m)" -v kind="$1" -v "${2:-atmost=}" -f "$DIR/perf-kvm/counts.awk" expected facts >differ
-	cat differ
-	[ ! -s differ ]
-}
-
-# holds PATTERN CONDITION: of the facts that the pattern selects, and there are some, the
-# condition is true; both are awk's.
-holds() {
-	awk "$1 { seen++; if (!($2)) { print; bad = 1 } }
-		END { if (!seen) print \"there is none\"; exit bad || !seen }" facts
+finished() {
+	printf 'ok 1 - each step is done\n1..1\n'
 }
