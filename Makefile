@@ -26,48 +26,25 @@ help: ## show this
 goals:
 	@$(T)/deps goals $(MAKECMDGOALS)
 
-run bench torture tree import kernel perf deb rootfs vm series: | goals
-check: | goals
+run check bench torture tree import kernel perf deb rootfs vm series: | goals
+	$(H) $@
 
 # A mistake is refused before a kernel is built.
 arguments: | goals
 	$(H) run ARGUMENTS=1
 
 run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
-	$(H) run
-
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
-	$(H) check
-
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [BASELINE=file] [RUNS=3] [MODE=protected] [CPU=max]
-	$(H) bench
-
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
-	$(H) torture
-
 tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches, a work tree of git [SOURCE=tarball] [TOPIC=name: one topic alone]
-	$(H) tree
-
 import: ## take what was changed in build/tree back to patches/ and our files [PATCH=topic/name: of edits where that is not clear] [TOPIC=name: of a new commit]
-	$(H) import
-
 kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
-	$(H) kernel
-
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
-	$(H) perf
-
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]
-	$(H) deb
-
 rootfs: ## make the guest's user space from Debian's arm64 packages
-	$(H) rootfs
-
 vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
-	$(H) vm
-
 series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name] [SIGNOFF=1: with your Signed-off-by]
-	$(H) series
 
 clean: ## remove what was built, but not what was downloaded
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name dl ! -name 'suite-*' -exec rm -rf {} +

@@ -19,11 +19,11 @@ def main():
     try:
         module = importlib.import_module(f"hyptrace.{MODULES.get(target, target)}")
         return getattr(module, {"import": "bring_in"}.get(target, "main"))()
-    except machine.Failure as failure:
+    except (machine.Failure, OSError) as failure:
         print(f"{target}: {failure}", file=sys.stderr)
         return 1
-    except process.Interrupted as interrupted:
-        return interrupted.status
+    except KeyboardInterrupt as signal:
+        return 128 + signal.args[0]
     finally:
         process.end(os.getpid())
 

@@ -20,9 +20,8 @@ def mirror(archive=""):
     wanted = platform.freedesktop_os_release().get("VERSION_CODENAME", "") + archive
     targets = process.run(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)",
                            "Created-By: Packages"]).stdout
-    pairs = [line.split(" ", 1) for line in targets.splitlines()]
-    return next((uri for release, uri in pairs
-                 if release == wanted and not uri.startswith("cdrom:")), "")
+    found = re.search(rf"^{wanted} (?!cdrom:)(.*)", targets, re.M)
+    return found[1] if found else ""
 
 
 def sources(release, security=False):

@@ -6,13 +6,11 @@ SET="fast .."     these sets, one after another
 TESTS="boot .."   these tests: names, beginnings of names up to a dot, or patterns
 LIST=1            list them, with how long each took last time
 TEST_TIMEOUT=s    the most that one test may take (1500, or four times what it takes)
-TIME_LIMIT=s      the most that all may take: a test that would not end before is not begun, one
-                  that does not is ended; both are skipped
-BEGUN=s           when that time began, as `date +%s` has it
+TIME_LIMIT=s      the most that all may take, from BEGUN (`date +%s`) on: a test that would not end
+                  before is not begun, one that does not is ended; both are skipped
 ROTATE=n          begin each set but the fast one at its n-th test
 
-A boot at the start shows how fast the machine is: all limits but TIME_LIMIT are multiplied by that
-(SCALE=percent).
+A boot shows how fast the machine is: all limits but TIME_LIMIT are scaled by that (SCALE=percent).
 """
 
 import fnmatch
@@ -64,14 +62,8 @@ class Test(NamedTuple):
         return fnmatch.fnmatchcase(self.name, pattern) or self.name.startswith(pattern + ".")
 
 
-def _rotated(tests, turns):
-    """They begin elsewhere each time."""
-    turns %= len(tests) or 1
-    return tests[turns:] + tests[:turns]
-
-
-def _of_sets(tests, turns):
-    """The tests of the sets, one set after another."""
+def _of_sets(tests):
+    """The tests of the sets, one set after another; each but the fast one begins elsewhere."""
     names = option("SET").replace(",", " ").split()
     names = names or (list(SETS) if option("TESTS") else ["fast"])
     if "all" in names:
@@ -81,14 +73,15 @@ def _of_sets(tests, turns):
         if name not in SETS:
             raise Failure(f"check: no set {name}: there are {' '.join(SETS)} all")
         some = [test for test in tests if name in test.sets and test not in chosen]
-        chosen += some if name == "fast" else _rotated(some, turns)
+        turns = number("ROTATE", 0) % (len(some) or 1) if name != "fast" else 0
+        chosen += some[turns:] + some[:turns]
     return chosen
 
 
 def choose(tests):
     """The tests that the variables ask for: those that run beside others, then those that boot
     nothing, then those of each kernel."""
-    chosen = _of_sets(tests, number("ROTATE", 0))
+    chosen = _of_sets(tests)
     patterns = option("TESTS").split()
     for pattern in patterns:
         if not any(test.is_called(pattern) for test in chosen):
@@ -135,7 +128,7 @@ def record(test, checks, seconds, said):
     """Keep what a test made: its checks, and what it said in a file of its own."""
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in test.rpartition("/")[2])
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.log").write_text(said, encoding="utf-8")
+    (RESULTS / f"{name[:200]}.log").write_text(said, encoding="utf-8")
     with open(RESULTS / "checks.jsonl", "a", encoding="utf-8") as out:
         out.write(json.dumps({"test": test, "checks": checks, "seconds": seconds}) + "\n")
     if all(passed and not skipped for _, passed, _, skipped in checks):
@@ -145,36 +138,25 @@ def record(test, checks, seconds, said):
 
 
 def _recorded():
-    """What the tests have left."""
+    """The checks of the tests, each with the name of its test."""
     path = RESULTS / "checks.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] \
-        if path.exists() else []
-
-
-def _junit(tests):
-    """The same as JUnit's XML: a case for each check."""
-    suite = xml.Element("testsuite", name="hyptrace")
-    for test in tests:
-        for name, passed, comment, skipped in test["checks"]:
-            case = xml.SubElement(suite, "testcase", classname=test["test"], name=name)
-            if skipped or not passed:
-                text = "".join(c for c in comment if c.isprintable() or c in "\n\t")
-                xml.SubElement(case, "skipped" if skipped else "failure").text = text
-    xml.ElementTree(suite).write(RESULTS / "junit.xml", encoding="utf-8", xml_declaration=True)
+    tests = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [(test["test"], *each) for test in map(json.loads, tests) for each in test["checks"]]
 
 
 def _finish(begin, statuses):
-    """The last lines. True: all is well."""
-    tests = _recorded()
-    _junit(tests)
-    passed = failed = 0
-    for test in tests:
-        for name, good, comment, skipped in test["checks"]:
-            passed, failed = passed + (good and not skipped), failed + (not good)
-            if skipped or not good:
-                print(f"# {'skipped' if skipped else 'failed'}: {test['test']}: {name}")
-                for line in comment.splitlines()[-30:]:
-                    print(f"#   {line}")
+    """The last lines, and the same as JUnit's XML, a case for each check. True: all is well."""
+    suite, passed, failed = xml.Element("testsuite", name="hyptrace"), 0, 0
+    for test, name, good, comment, skipped in _recorded():
+        case = xml.SubElement(suite, "testcase", classname=test, name=name)
+        passed, failed = passed + (good and not skipped), failed + (not good)
+        if skipped or not good:
+            print(f"# {'skipped' if skipped else 'failed'}: {test}: {name}")
+            for line in comment.splitlines()[-30:]:
+                print(f"#   {line}")
+            text = "".join(c for c in comment if c.isprintable() or c in "\n\t")
+            xml.SubElement(case, "skipped" if skipped else "failure").text = text
+    xml.ElementTree(suite).write(RESULTS / "junit.xml", encoding="utf-8", xml_declaration=True)
     for status in statuses:    # of pytest: tests failed, or there were none
         if status not in (0, 1, 5):
             print(f"# failed: pytest ends with status {status}")

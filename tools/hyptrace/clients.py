@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What stands in a VM's /test to trace the hypervisor with Debian's programs. Each function lays a
-directory out, with usr/ for `cp -R usr /`; Failure: a release or package can't be had."""
+"""Lay a VM's /test out with Debian's programs, in usr/ for `cp -R usr /`. Each raises Failure if a
+release or package can't be had."""
 
 import shutil
 
@@ -49,8 +49,9 @@ def libtracefs(files):
     from_root(root, files)
     libraries = root / "usr/lib/aarch64-linux-gnu"
     process.run([f"{cross_for('arm64')}gcc", "-O2", "-Wall", "-Werror", "-D_GNU_SOURCE",
-                 f"-I{root}/usr/include/tracefs", f"-I{root}/usr/include/traceevent", "-o",
-                 files / "libtracefs", CLIENTS / "libtracefs.c", libraries / "libtracefs.so.1",
+                 f"-I{BUILD}/tree/tools/testing/selftests", f"-I{root}/usr/include/tracefs",
+                 f"-I{root}/usr/include/traceevent", "-o", files / "libtracefs",
+                 CLIENTS / "libtracefs.c", libraries / "libtracefs.so.1",
                  libraries / "libtraceevent.so.1", "-Wl,--allow-shlib-undefined"])
 
 
@@ -58,12 +59,12 @@ def qemu(files, arch="arm64"):
     """Debian 12's QEMU for guests in the VM, with the libraries that it is linked with and no
     others; of x86-64 with its firmware."""
     need("kernel")
-    arm, to = arch == "arm64", files / "usr"
-    root = image.suite("bookworm", *(("qemu", "qemu-system-arm") if arm else
+    to = files / "usr"
+    root = image.suite("bookworm", *(("qemu", "qemu-system-arm") if arch == "arm64" else
                                      ("qemu-x86", "qemu-system-x86", "amd64")))
-    image.program(root, f"usr/bin/qemu-system-{'aarch64' if arm else 'x86_64'}", to / "bin")
+    image.program(root, f"usr/bin/qemu-system-{arch.replace('arm64', 'aarch64')}", to / "bin")
     shutil.move(to / "bin/lib", to / "lib")
-    if not arm:
+    if arch == "x86_64":
         to.joinpath("lib64").mkdir()
         shutil.copy(to / "lib/ld-linux-x86-64.so.2", to / "lib64")
         to.joinpath("share/qemu").mkdir(parents=True)

@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shell sessions of a document, to be run in a VM as a user would type them.
-
-    sessions(text)              the Sessions of a document: literal blocks of reStructuredText, or
-                                fenced blocks of Markdown, that begin with a prompt. A block marked
-                                ```console belongs to a topic with tests of its own. A comment
-                                `.. boot: PARAMETERS` before a session is the kernel's command
-                                line for it
-    typed(commands)             sh that calls type_in for each command
-    script(sessions, seconds)   a script for a VM with build/selftest as files. What is typed and
-                                printed goes to its output, and that of session N to /out/N
-    differs(session, printed)   lines that the document shows and were not printed, and errors that
-                                were printed and it does not show; numbers aside
-"""
+"""Shell sessions of a document, to be run in a VM as a user would type them. They are literal
+blocks of reStructuredText, or fenced blocks of Markdown, that begin with a prompt. A block marked
+```console belongs to a topic with tests of its own. A comment `.. boot: PARAMETERS` before a
+session is the kernel's command line for it."""
 
 import re
 import shlex
@@ -26,14 +17,12 @@ timeout() {
 	shift
 	command timeout SECONDS "$@"
 }
-sleeps() {
-	grep -qs '^State:.S' "/proc/$1/status"
-}
 wait_for_job() {
-	tries=100
-	until { sleeps "$1" && sleep 0.1 && sleeps "$1" && sleep 0.1 && sleeps "$1"; } ||
-		[ $((tries -= 1)) = 0 ]; do
-		sleep 0.05
+	asleep=0
+	for _ in $(seq 100); do
+		grep -qs '^State:.S' "/proc/$1/status" && asleep=$((asleep + 1)) || asleep=0
+		[ $asleep -lt 3 ] || break
+		sleep 0.1
 	done
 }
 type_in() {
@@ -55,6 +44,10 @@ reset() {
 }
 """
 HEADER = "# tracer: ", "# entries-in-buffer"     # the head of a trace, which is no command
+# In order: a comment; a fenced block; what ends with :: and the indented lines behind it
+BLOCK = re.compile(r"^\.\. boot: (?P<boot>.*)"
+                   r"|^```(?P<kind>.*)\n(?P<fenced>(?:.*\n)*?)```"
+                   r"|^.*::\n\n(?P<literal>(?:(?:  .*)?\n)+)", re.M)
 
 
 class Session(NamedTuple):
@@ -80,26 +73,13 @@ class Session(NamedTuple):
 
 def sessions(text):
     """The sessions of a document."""
-    found, state, indent, boot = [], "", "", ""
-    for line in text.splitlines():
-        if line.startswith(".. boot: "):
-            boot = line[len(".. boot: "):]
-        if not state and line.endswith("::"):
-            state, indent = "first", "  "
-            continue
-        if line.startswith("```"):
-            begun = "skip" if line.startswith("```console") else "first"
-            state, indent = "" if state else begun, ""
-            continue
-        if state == "first" and line:
-            state = "skip"
-            if line.startswith(indent + "# "):
-                found.append(Session([], boot))
-                state, boot = "session", ""
-        if indent and re.match("[^ ]", line):
-            state = "first" if line.endswith("::") else ""
-        elif state == "session":
-            found[-1].lines.append(line[len(indent):])
+    found, boot = [], ""
+    for block in BLOCK.finditer(text):
+        boot = block["boot"] or boot
+        body = block["fenced"] or re.sub("^  ", "", block["literal"] or "", flags=re.M)
+        if body.startswith("# ") and block["kind"] != "console":
+            found.append(Session(body.splitlines(), boot))
+            boot = ""
     return found
 
 
@@ -109,7 +89,8 @@ def typed(commands):
 
 
 def script(some, seconds=3, keep=False):
-    """What runs sessions, of which `timeout` ends a command in so many seconds."""
+    """What runs sessions in a VM with build/selftest as files; `timeout` ends a command in so many
+    seconds. What is typed and printed goes to its output, and that of session N to /out/N."""
     text = PRELUDE.replace("SECONDS", str(seconds))
     for number, session in enumerate(some, 1):
         text += ("" if keep else "reset\n") + \
@@ -119,16 +100,14 @@ def script(some, seconds=3, keep=False):
 
 def _printed(lines):
     """What commands print, without numbers, and white space that depends on them."""
-    found = set()
-    for line in lines:
-        if line.startswith(HEADER) or not re.match(r"# [a-z]|> |(\.\.\.)?$", line):
-            line = re.sub("[0-9]+", "N", re.sub("0x[0-9a-f]+", "N", line.replace("\r", "")))
-            found.add(re.sub("[ \t]+", " ", line).removeprefix(" "))
-    return found
+    return {re.sub("[ \t]+", " ", re.sub("0x[0-9a-f]+|[0-9]+", "N", line)).strip(" \r")
+            for line in lines
+            if line.startswith(HEADER) or not re.match(r"# [a-z]|> |(\.\.\.)?$", line)}
 
 
 def differs(session, printed):
-    """What the document shows otherwise; `printed` are lines."""
+    """Lines that the document shows and were not printed, and errors that were printed and it does
+    not show; numbers aside."""
     shown, seen = _printed(session.lines), _printed(printed)
     return sorted(shown - seen) + sorted(line for line in seen - shown if
                                          re.match("[a-z]+: ", line) or not shown)

@@ -7,7 +7,7 @@ import re
 import shutil
 
 from hyptrace import apt, process
-from hyptrace.machine import BUILD, TOOLS, Failure, need, note, option
+from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, note, option
 
 # Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes while
 # another one's thread translates it may run in its old form until the next change. Static
@@ -66,18 +66,23 @@ def machine(release, root, *options, security=False):
         raise Failure(f"mmdebstrap: {apt.says(log)}: see {log}")
 
 
+def pack(directory, out):
+    """Write what a directory has to a file, as a cpio archive in which root owns all."""
+    process.run(["sh", "-c", "find . -mindepth 1 | LC_ALL=C sort | "
+                 "cpio --quiet -o -H newc -R +0:+0"], cwd=directory, stdout=out)
+
+
 def rootfs(arch="arm64"):
-    """The VM's user space: a cpio archive of a static busybox and init. Also for "amd64"."""
-    name = "rootfs" if arch == "arm64" else "rootfs-x86"
+    """The VM's user space: a cpio archive of a static busybox and init."""
+    name, debian = ("rootfs", "arm64") if arch == "arm64" else ("rootfs-x86", "amd64")
     cpio, new, init = BUILD / f"{name}.cpio", BUILD / f"{name}.cpio.new", TOOLS / "init"
     with process.lock("rootfs"):
-        root = suite("machine", name, "busybox-static", arch)
+        root = suite("machine", name, "busybox-static", debian)
         made = cpio.stat().st_mtime if cpio.exists() else 0
         if made < max(root.stat().st_mtime, init.stat().st_mtime):
             shutil.copy(init, root / "init")
             with open(new, "wb") as out:
-                process.run(["sh", "-c", "find . -mindepth 1 | LC_ALL=C sort | "
-                             "cpio --quiet -o -H newc -R +0:+0"], cwd=root, stdout=out)
+                pack(root, out)
             new.rename(cpio)
             note(f"made build/{cpio.name}")
     return cpio
@@ -97,40 +102,36 @@ def program(root, path, directory):
 
 def _installed_qemu(name):
     """The version of this machine's QEMU; () if it has none."""
-    if not shutil.which(name):
-        return ()
-    found = re.match(r"QEMU emulator version (\S+)", process.run([name, "--version"]).stdout)
+    said = process.run([name, "--version"]).stdout if shutil.which(name) else ""
+    found = re.match(r"QEMU emulator version (\S+)", said)
     return apt.upstream(found[1]) if found else ()
 
 
-def _unpacked_qemu(name):
-    """The words that run Debian 13's QEMU, with its own C library."""
+@functools.cache
+def qemu(arch="arm64"):
+    """The words that begin a command of QEMU: this machine's if it or apt's is new enough, else
+    Debian 13's, with its own C library."""
+    if arch == "x86_64":
+        need("x86vm")
+        return ["qemu-system-x86_64"]
+    name = "qemu-system-aarch64"
+    if (_installed_qemu(name) >= QEMU_OLDEST
+            or apt.upstream(apt.offered("qemu-system-arm")) >= QEMU_OLDEST):
+        need("qemu")
+        return [name]
     if not (BUILD / "suite-trixie-qemu").is_dir():
         note("neither this machine nor its apt has QEMU 8.1 or newer: using Debian 13's")
-    root = suite("trixie", "qemu", "qemu-system-arm", apt.architecture())
+    try:
+        root = suite("trixie", "qemu", "qemu-system-arm", apt.architecture())
+    except Failure as failure:
+        note(f"{failure}; using this machine's QEMU: events may stay off when they are turned on")
+        need("qemu")
+        return [name]
     loader = next((root / "usr/lib").rglob("ld-linux-*.so.*"))
     return [str(loader), "--library-path", str(loader.parent), str(root / "usr/bin" / name),
             "-L", str(root / "usr/share/qemu")]
 
 
-@functools.cache
-def qemu(arch="arm64"):
-    """The words that begin a command of QEMU: this machine's if new enough, else Debian 13's."""
-    if arch == "x86_64":
-        need("x86vm")
-        return ["qemu-system-x86_64"]
-    name = "qemu-system-aarch64"
-    if (_installed_qemu(name) < QEMU_OLDEST and
-            apt.upstream(apt.offered("qemu-system-arm")) < QEMU_OLDEST):
-        try:
-            return _unpacked_qemu(name)
-        except Failure as failure:
-            note(f"{failure}; using this machine's QEMU: events may stay off when they are "
-                 "turned on")
-    need("qemu")
-    return [name]
-
-
 def main():
     """`make rootfs`"""
-    rootfs("amd64" if option("CONFIG") == "x86" else "arm64")
+    rootfs(arch_of(option("CONFIG")))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels: allnoconfig and our fragments, in build/kernel-CONFIG; and what is built beside one,
-the kselftests."""
+"""Kernels: allnoconfig and our fragments, in build/kernel-CONFIG; and the kselftests for them."""
 
 import os
 import re
@@ -37,46 +36,37 @@ def make_args(arch):
     return ["make", f"ARCH={arch}", f"CROSS_COMPILE={cross_for(arch)}", "LOCALVERSION="]
 
 
-def make(arch, *words, **env):
+def make(arch, *words):
     """A short make; what it says."""
-    return process.run([*make_args(arch), *words], env=clean_env(**env)).stdout
+    return process.run([*make_args(arch), *words], env=clean_env()).stdout
 
 
 def long_make(arch, log, what, words, **env):
     """A long make, with its output in a log. If it fails, show the errors."""
     command = [*make_args(arch), f"-j{len(os.sched_getaffinity(0))}", *words]
-    if process.logged(command, log, what, env=clean_env(**env)):
-        return
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    found = [n for n, line in enumerate(lines)
-             if re.search(r"error:|Error \d|undefined|\*\*\*", line)]
-    shown = [line for n, line in enumerate(lines) if any(0 <= n - each <= 5 for each in found)]
-    raise Failure("\n".join(shown[:30] + [f"the build failed: see {log.relative_to(ROOT)}"]))
+    if not process.logged(command, log, what, env=clean_env(**env)):
+        errors = re.findall(r".*(?:error:|Error \d|undefined|\*\*\*).*\n(?:.*\n){0,5}",
+                            log.read_text("utf-8", "replace"))
+        raise Failure("".join(errors)[:3000] + f"the build failed: see {log.relative_to(ROOT)}")
 
 
 def values(text):
     """The options that a .config or a fragment sets, as {name: value}; n where it is not set."""
-    found = dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.M))
-    return dict.fromkeys(re.findall(r"^# (CONFIG_\w+) is not set$", text, re.M), "n") | found
-
-
-def _merge(config, arch, tree, options):
-    """The fragments as one file, where the last word on an option counts."""
-    merged, extra = BUILD / f".kernel-{config}.config", BUILD / f".kernel-{config}.options"
-    parts = [FRAGMENTS / "hyptrace.config"] if arch == "arm64" else []
-    parts += [path for path in [FRAGMENTS / f"hyptrace-{config}.config"] if path.exists()]
-    extra.write_text("".join(f"CONFIG_{each}\n" for each in options), encoding="utf-8")
-    process.run([tree / "scripts/kconfig/merge_config.sh", "-m", "-Q", *parts, extra],
-                env=clean_env(KCONFIG_CONFIG=str(merged)), cwd=BUILD)
-    return merged
+    found = re.findall(r"^(?:(CONFIG_\w+)=(.*)|# (CONFIG_\w+) is not set)$", text, re.M)
+    return {name or unset: value or "n" for name, value, unset in found}
 
 
 def _configure(config, arch, tree, out, options):
-    """Write .config; what it lacks of what was asked for, as lines, with the options' names."""
-    merged = _merge(config, arch, tree, options)
-    make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={merged}", "allnoconfig")
-    got = values((out / ".config").read_text(encoding="utf-8"))
-    wanted = values(merged.read_text(encoding="utf-8"))
+    """Write .config, by the fragments and these options, where the last word on one counts; what
+    .config lacks of them, as lines, with the options' names."""
+    paths = [FRAGMENTS / "hyptrace.config"] * (arch == "arm64")
+    paths += FRAGMENTS.glob(f"hyptrace-{config}.config")
+    wanted = values("\n".join([path.read_text("utf-8") for path in paths]
+                              + [f"CONFIG_{each}" for each in options]))
+    asked = BUILD / f".kernel-{config}.config"
+    asked.write_text("".join(f"{name}={value}\n" for name, value in wanted.items()), "utf-8")
+    make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={asked}", "allnoconfig")
+    got = values((out / ".config").read_text("utf-8"))
     return {name: f"{name}={value} is asked for, .config has {name}={got.get(name, 'n')}"
             for name, value in wanted.items() if got.get(name, "n") != value}
 
@@ -85,8 +75,6 @@ def _directory(config):
     """The build directory, made of the default kernel's if it is a variant of that."""
     out = BUILD / f"kernel-{config}"
     if config in COPIES:
-        if not (BUILD / "kernel-default").is_dir():
-            raise Failure("no build/kernel-default: make kernel")
         if config != "mutant":
             shutil.rmtree(out, ignore_errors=True)
         if not out.exists():
@@ -95,23 +83,14 @@ def _directory(config):
     return out
 
 
-def build(config="default", tree=None, options=(), targets=(), unknown=(), own=False, env=None):
-    """Build a kernel.
-
-    config    one of CONFIGS or OF_TESTS
-    tree      the source, if not build/tree
-    options   that differ, as "KVM_HYP_TRACING_DUMP=n"
-    targets   what to make, if not the image and the modules
-    unknown   options that may be missing from .config, for a tree that does not have them yet
-    own       a user's own tree, which may lack any
-    """
+def build(config="default", tree=None, options=(), targets=(), unknown=(), own=False):
+    """Build a kernel of CONFIGS or OF_TESTS, with options that differ, as "KVM_HYP_TRACING_DUMP=n".
+    Of targets, if not the image and the modules. Options of `unknown' may be missing from .config,
+    for a tree that does not have them yet; any may, for a user's own tree."""
     # pylint: disable=too-many-arguments
-    tree = tree or BUILD / "tree"
-    arch = arch_of(config)
+    tree, arch = tree or BUILD / "tree", arch_of(config)
     if config not in CONFIGS + OF_TESTS:
         raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
-    if not tree.is_dir():
-        raise Failure(f"no {tree}: make tree")
     need("kernel", *(["x86vm"] if arch == "x86_64" else []))
     with process.lock(f"kernel-{config}"):
         out = _directory(config)
@@ -121,10 +100,9 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
             raise Failure("\n".join(wrong))
         for text in wrong:
             note(text)
-        image_name = image_of(arch)
-        words = ["-C", tree, f"O={out}", *(targets or [image_name.rpartition("/")[2], "modules"])]
-        log = BUILD / f"kernel-{config}.log"
-        long_make(arch, log, f"building the {config} kernel, steps", words, **(env or {}))
+        targets = targets or [image_of(arch).rpartition("/")[2], "modules"]
+        long_make(arch, BUILD / f"kernel-{config}.log", f"building the {config} kernel, steps",
+                  ["-C", tree, f"O={out}", *targets])
     return out
 
 
@@ -133,11 +111,11 @@ def image(config="default"):
     return BUILD / f"kernel-{config}" / image_of(arch_of(config))
 
 
-def _modules(arch, suite, sources, kernel, tree, to):
+def _modules(arch, name, sources, kernel, tree, to):
     """Build a kselftest's modules beside the tree, which is all kernels', and take the kernel's
     own: the test remote, and a sample, if they were built."""
     # pylint: disable=too-many-arguments
-    beside = BUILD / f"modules-{kernel.name.partition('-')[2]}{suite}"
+    beside = BUILD / f"modules-{name}"
     shutil.copytree(sources, beside, dirs_exist_ok=True)
     for old in beside.glob("*.ko"):    # BTF is for one vmlinux; kbuild does not renew it with that
         old.unlink()
@@ -148,31 +126,36 @@ def _modules(arch, suite, sources, kernel, tree, to):
         shutil.copy(found, to)
 
 
+def install(arch, suite, objects, to):
+    """Build a kselftest of build/tree, statically, and lay it out as it is in a machine: SUITE/,
+    the helpers that it takes from the kernel's tree, and `tests', the list of its tests."""
+    source = BUILD / "tree/tools/testing/selftests"
+    words = ["-s", "-C", source / suite, "USERLDFLAGS=-static", f"OUTPUT={objects}",
+             f"INSTALL_PATH={to}/{suite}"]
+    objects.mkdir(exist_ok=True)
+    (to / "kselftest").mkdir(parents=True)
+    make(arch, *words, "install")
+    shutil.copy(source / "kselftest/ktap_helpers.sh", to / "kselftest")
+    listed = make(arch, *words, "emit_tests").splitlines()
+    (to / "tests").write_text("".join(f"{line.partition(':')[2]}\n" for line in listed), "utf-8")
+
+
 def selftest(suite="hyp-trace", config="default", tree=None):
-    """Cross-build a kselftest of build/tree, statically, laid out as it is in the VM: SUITE/, the
-    helpers that it takes from the kernel's tree, and `tests', the list of its tests. Its modules
-    are for build/kernel-CONFIG; where that was built without any, they are left out."""
+    """A kselftest for the VM. Its modules are for build/kernel-CONFIG; where that was built without
+    any, they are left out."""
     need("kernel")
     arch, kernel = arch_of(config), BUILD / f"kernel-{config}"
     suffix = "" if suite == "hyp-trace" else f"-{suite}"
     to = BUILD / f"selftest{'-x86' if arch == 'x86_64' else ''}{suffix}"
-    source = BUILD / "tree/tools/testing/selftests"
-    words = ["-s", "-C", source / suite, "USERLDFLAGS=-static", f"OUTPUT={to}-build",
-             f"INSTALL_PATH={to}.new/{suite}"]
     with process.lock("selftest"):
         new = BUILD / f"{to.name}.new"
         shutil.rmtree(new, ignore_errors=True)
-        (BUILD / f"{to.name}-build").mkdir(exist_ok=True)
-        (new / "kselftest").mkdir(parents=True)
-        make(arch, *words, "install")
-        sources = source / suite / "modules"
+        install(arch, suite, BUILD / f"{to.name}-build", new)
+        sources = BUILD / "tree/tools/testing/selftests" / suite / "modules"
         if (kernel / "Module.symvers").exists() and sources.is_dir():
-            _modules(arch, suffix, sources, kernel, tree or BUILD / "tree", new / suite / "modules")
-        shutil.copy(source / "kselftest/ktap_helpers.sh", new / "kselftest")
+            _modules(arch, f"{config}{suffix}", sources, kernel, tree or BUILD / "tree",
+                     new / suite / "modules")
         shutil.copy(TOOLS / "switched", new)
-        (new / "tests").write_text("".join(line.partition(":")[2] + "\n" for line in
-                                           make(arch, *words, "emit_tests").splitlines()),
-                                   encoding="utf-8")
         shutil.rmtree(to, ignore_errors=True)
         new.rename(to)
     return to
@@ -180,15 +163,11 @@ def selftest(suite="hyp-trace", config="default", tree=None):
 
 def main():
     """`make kernel`."""
-    topic = option("TOPIC")
     own = option("TREE")
     config = "own" if own else option("CONFIG", "default")
-    if config not in CONFIGS + ("own",):
-        raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
-    tree = BUILD.joinpath(own) if own else None
-    out = build(config, tree=tree, targets=option("TARGETS").split(), own=bool(own),
-                unknown=trees.our_options() if topic else ())
-    log = (BUILD / f"kernel-{config}.log").read_text(encoding="utf-8", errors="replace")
+    out = build(config, tree=own and BUILD.joinpath(own), targets=option("TARGETS").split(),
+                own=bool(own), unknown=trees.our_options() if option("TOPIC") else ())
+    log = (BUILD / f"kernel-{config}.log").read_text("utf-8", "replace")
     for line in re.findall(r"^.*warning:.*$", log, re.M):
         note(line)
     note(f"{out.relative_to(ROOT)}/{image_of(arch_of(config))}")

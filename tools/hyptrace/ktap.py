@@ -18,64 +18,45 @@ class Check(NamedTuple):
     skipped: bool = False
 
 
-class _Test:
-    """One program's KTAP."""
-
-    def __init__(self, name):
-        self.name, self.plan, self.checks, self.comments = name, None, [], []
-
-    def add(self, passed, text):
-        """A result, with the comments before it if it is a failure."""
-        skipped = bool(re.search(r"# *skip\b", text, re.I))
-        self.checks.append(Check(f"{self.name}: {text}", passed or skipped,
-                                 "\n".join(self.comments[-SHOWN:]), skipped))
-        self.comments = []
-
-    def read(self, line):
-        """Take a line."""
+def _test(name, lines, status):
+    """One program's checks. What is wrong as a whole is one more: it does not end or keep its plan,
+    is skipped, or ends with an error but without a failure."""
+    plan, checks, comments = None, [], []
+    for line in lines:
         if found := RESULT.match(line):
-            self.add(not found[1], found[2])
+            skipped = bool(re.search(r"# *skip\b", found[2], re.I))
+            checks.append(Check(f"{name}: {found[2]}", skipped or not found[1],
+                                "\n".join(comments[-SHOWN:]), skipped))
+            comments = []
         elif found := re.match(r"1\.\.(\d+)", line):
-            self.plan = int(found[1])
+            plan = int(found[1])
         elif NOT_FOUND.search(line):
-            self.add(False, line)
-        elif not line.startswith("TAP version"):
-            self.comments.append(line)
-
-    def end(self, status):
-        """What is wrong as a whole: one that does not keep its plan, is skipped or ends with an
-        error but without a failure."""
-        seen = len(self.checks)
-        if status is None:
-            self.add(False, "did not end")
-        elif self.plan != seen:
-            self.add(False, f"planned {'no' if self.plan is None else self.plan} tests, ran {seen}")
-        elif not self.plan:
-            self.add(False, "was skipped")
-        elif status and all(check.passed for check in self.checks):
-            self.add(False, f"ended with status {status}")
-        return self.checks
+            checks.append(Check(f"{name}: {line}", False))
+        else:
+            comments.append(line)
+    wrong = {
+        "did not end": status is None,
+        f"planned {plan} tests, ran {len(checks)}": plan != len(checks),
+        "was skipped": not plan,
+        f"ended with status {status}": status and all(check.passed for check in checks)}
+    why = next((text for text, is_so in wrong.items() if is_so), None)
+    return checks + [Check(f"{name}: {why}", False, "\n".join(comments[-SHOWN:]))] * bool(why)
 
 
 def read(text, form):
     """The checks of several tests, each between "# test NAME" and "# status N", with `form`
     before their names."""
-    checks, test, stray = [], None, []
-    for line in text.replace("\r", "").splitlines():
-        words = line.split()
-        if words[:2] == ["#", "test"] and len(words) == 3:
-            checks += test.end(None) if test else []
-            test = _Test(words[2])
-        elif words[:2] == ["#", "status"] and test:
-            checks += test.end(int(words[2]))
-            test = None
-        elif test:
-            test.read(line)
-        else:
-            stray.append(line)
-    checks += test.end(None) if test else []
-    if not checks:
-        checks = [Check("no test ran", False, "\n".join(stray[-SHOWN:]))]
+    checks, name, lines = [], None, []
+    for line in [*text.replace("\r", "").splitlines(), None]:
+        found = re.fullmatch(r"# test (\S+)|# status (\d+)", line or "")
+        if line is not None and not found:
+            lines.append(line)
+            continue
+        if name:
+            checks += _test(name, lines, int(found[2]) if found and found[2] else None)
+        if found:
+            name, lines = found[1], []
+    checks = checks or [Check("no test ran", False, "\n".join(lines[-SHOWN:]))]
     return [check._replace(name=f"{form}: {check.name}") for check in checks]
 
 

@@ -5,32 +5,23 @@ uses. What is not known is taken to need all that it names, and to define nothin
 import re
 
 FLAGS = "nzcv"
-
-
-def span(first, last):
-    """Registers by their numbers."""
-    return {f"x{n}" for n in range(first, last + 1)}
-
-
-CALLER_SAVED = span(0, 18) | {"x30", FLAGS}
-ARGUMENTS = span(0, 8)
-INDIRECT = span(0, 3)   # no function that EL2 calls by a pointer has more
-AT_RETURN = span(0, 1) | span(19, 30) | {"sp"}
+RESULT = {"x0", "x1"}
+ARGUMENTS = {f"x{n}" for n in range(9)}
+INDIRECT = {f"x{n}" for n in range(4)}      # no function that EL2 calls by a pointer has more
+FIRMWARE = {f"x{n}" for n in range(18)}     # of a call of firmware or of EL2
+CALLER_SAVED = FIRMWARE | {"x18", "x30", FLAGS}
+AT_RETURN = RESULT | {f"x{n}" for n in range(19, 31)} | {"sp"}
 ELSEWHERE = ARGUMENTS | AT_RETURN
 
 REGISTER = re.compile(r"\b(?:[wx](\d+)|(sp)|(lr))\b")
 NO_RESULT = re.compile(r"(st|msr|isb|dsb|dmb|tlbi|at$|ic$|dc$|brk|udf|hint|wf|sev|prfm|psb|tsb|"
-                       r"csdb|sb$|bti|pac|aut|nop|yield|esb|wrffr|casp?a?l?$|swp|ld[a-z]+al?$|"
-                       r"smc|hvc)")
-PAIR = re.compile(r"(ldp|ldpsw|ldxp|ldaxp|ldnp)$")
-MODIFIES = re.compile(r"(movk|bfi|bfxil|bfm|bfc)$")
+                       r"csdb|sb$|bti|pac|aut|nop|yield|esb|wrffr|cas|swp|ld[a-z]+al?$|smc|hvc|"
+                       r"ld(add|set|clr|eor|[su]max|[su]min))")
 COMPARES = re.compile(r"(cmp|cmn|tst|ccmp|ccmn)$")
 SETS_FLAGS = re.compile(r"(add|sub|and|bic|neg|adc|sbc|ngc)s$")
 READS_FLAGS = re.compile(r"(cs[a-z]+|cin[cv]|cneg|ccm[pn]|adcs?|sbcs?|ngcs?)$")
-ATOMIC = re.compile(r"(ldadd|ldset|ldclr|ldeor|ldsmax|ldsmin|ldumax|ldumin|swp|cas)")
 VECTOR = re.compile(r"\b[vqdszp]\d+")
-BRANCH = re.compile(r"(bl?$|b\.|[ct]b)")
-INDIRECT_BRANCH = re.compile(r"(ret|br|eret|blr|drps)$")
+BRANCH = re.compile(r"(b$|b\.|[ct]b)")
 TARGET = re.compile(r"\b([0-9a-f]+)(?: <|$)")
 
 
@@ -44,40 +35,31 @@ class Insn:    # pylint: disable=too-many-instance-attributes
 
     def __init__(self, addr, name, operands):
         self.addr, self.name, self.operands = addr, name, operands
-        self.needs, self.defines = registers(operands), set()
-        self.has_effect = True
+        self.needs, self.defines, self.has_effect = registers(operands), set(), True
         self.falls, self.target, self.call = True, None, None
-        if BRANCH.match(name):
-            self.branch(int(TARGET.search(operands)[1], 16))
-        elif INDIRECT_BRANCH.match(name):
-            self.indirect()
+        if name == "bl":
+            self.needs, self.defines, self.call = set(), CALLER_SAVED, self.destination()
+        elif BRANCH.match(name):
+            self.target, self.falls = self.destination(), name != "b"
+            self.needs = {FLAGS} if name[:2] == "b." else registers(
+                operands.split(",")[0] if name != "b" else "")
+        elif name == "blr":
+            self.needs, self.defines = self.needs | INDIRECT, CALLER_SAVED
+        elif name in ("ret", "br", "eret", "drps"):
+            self.falls = False
+            self.needs = self.needs | (AT_RETURN if name == "ret" else ELSEWHERE)
         else:
             self.compute()
 
-    def branch(self, target):
-        """To a place that is known."""
-        self.needs = {FLAGS} if self.name.startswith("b.") else set()
-        if self.name == "bl":
-            self.call, self.defines = target, CALLER_SAVED
-            return
-        self.target, self.falls = target, self.name != "b"
-        if self.name[0] != "b":
-            self.needs = registers(self.operands.split(",")[0])
-
-    def indirect(self):
-        """To a place that a register has."""
-        if self.name == "blr":
-            self.needs |= INDIRECT
-            self.defines = CALLER_SAVED
-            return
-        self.falls = False
-        self.needs |= AT_RETURN if self.name == "ret" else ELSEWHERE
+    def destination(self):
+        """Where a branch goes."""
+        return int(TARGET.search(self.operands)[1], 16)
 
     def compute(self):
         """No branch."""
         name = self.name
-        if VECTOR.search(self.operands) or ATOMIC.match(name) or NO_RESULT.match(name):
-            self.needs |= span(0, 17) if name in ("smc", "hvc") else set()
+        if VECTOR.search(self.operands) or NO_RESULT.match(name):
+            self.needs |= FIRMWARE if name in ("smc", "hvc") else set()
         elif COMPARES.match(name):
             self.defines, self.has_effect = {FLAGS}, False
         else:
@@ -89,13 +71,22 @@ class Insn:    # pylint: disable=too-many-instance-attributes
 
     def result(self):
         """The first operands are defined."""
-        parts, results = self.operands.split(","), 2 if PAIR.match(self.name) else 1
+        parts = self.operands.split(",")
+        results = 2 if re.match(r"(ldp|ldpsw|ldxp|ldaxp|ldnp)$", self.name) else 1
+        modifies = re.match(r"(movk|bfi|bfxil|bfm|bfc)$", self.name)
         self.defines = registers(",".join(parts[:results]))
-        self.needs = registers(",".join(parts[0 if MODIFIES.match(self.name) else results:]))
+        self.needs = registers(",".join(parts[0 if modifies else results:]))
         # A frame is not taken for something that computes.
         self.has_effect = "x29" in self.defines
         if self.name.startswith("ld") and re.search(r"\]!|\],", self.operands):
             self.defines |= registers(self.operands[self.operands.index("["):].split(",")[0])
+
+    def live_before(self, after, entries):
+        """The registers that are live before it."""
+        if not self.has_effect and not self.defines & after:
+            return after
+        called = entries.get(self.call, ARGUMENTS) if self.call is not None else set()
+        return (after - self.defines) | self.needs | called
 
 
 class Function:
@@ -111,6 +102,15 @@ class Function:
                    insn.name in ("ret", "nop", "bti", "brk") or insn.call in pure or
                    insn.name.startswith("st") and "[sp" in insn.operands
                    for insn in self.insns)
+
+    def changes(self, known):
+        """Registers that a call of it may change, as the compiler knows it."""
+        found = set()
+        for insn in self.insns:
+            if insn.target is not None and insn.target not in self.index:
+                found |= known.get(insn.target, CALLER_SAVED)
+            found |= known.get(insn.call, insn.defines)
+        return found & CALLER_SAVED
 
     def successors(self, i, edges):
         """Where an instruction may go; None is out of the function."""
@@ -137,14 +137,11 @@ class Function:
 
     def live(self, edges, entries):
         """The registers that are live before each instruction that is reached."""
-        before = {i: set() for i in self.reachable(edges)}
-        changed = True
-        while changed:
-            changed = False
+        before, was = {i: set() for i in self.reachable(edges)}, None
+        while before != was:
+            was = dict(before)
             for i in sorted(before, reverse=True):
-                new = live_before(self.insns[i], self.after(i, edges, before), entries)
-                changed |= new != before[i]
-                before[i] = new
+                before[i] = self.insns[i].live_before(self.after(i, edges, before), entries)
         return before
 
     def useful(self, edges, entries):
@@ -155,31 +152,13 @@ class Function:
                 insn.defines & self.after(i, edges, before)}
 
 
-def live_before(insn, after, entries):
-    """The registers that are live before an instruction."""
-    if not insn.has_effect and not insn.defines & after:
-        return after
-    called = entries.get(insn.call, ARGUMENTS) if insn.call is not None else set()
-    return (after - insn.defines) | insn.needs | called
-
-
-def defined_by(function, known):
-    """Registers that a call of a function may change, as the compiler knows it."""
-    found = set()
-    for insn in function.insns:
-        if insn.target is not None and insn.target not in function.index:
-            found |= known.get(insn.target, CALLER_SAVED)
-        found |= known.get(insn.call, insn.defines) if insn.call is not None else insn.defines
-    return found & CALLER_SAVED
-
-
 def mark_calls(found):
     """What calls do: they change less than they may, and some do nothing but return a value."""
     pure, known, before = set(), {f.start: set() for f in found}, None
     while before != (len(pure), known):
         before = len(pure), dict(known)
         pure |= {f.start for f in found if f.is_pure(pure)}
-        known = {f.start: defined_by(f, known) for f in found}
+        known = {f.start: f.changes(known) for f in found}
     for insn in (insn for f in found for insn in f.insns if insn.call is not None):
         insn.has_effect = insn.call not in pure
         insn.defines = known.get(insn.call, CALLER_SAVED) | {"x30"}

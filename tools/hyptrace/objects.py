@@ -25,18 +25,15 @@ def warnings(text, paths):
     files. One in a macro counts for the file that uses the macro."""
     names = "|".join(re.escape(path) for path in paths
                      if path.endswith((".c", ".h")) and not path.startswith("tools/"))
-    found = re.compile(rf"(?:^|/|\s)(?:{names}):\d+(?::\d+)?: (?:warning|error)")
-    return [line for line in text.splitlines() if found.search(line)]
+    return re.findall(rf"^(?:.*[/ \t])?(?:{names}):\d+(?::\d+)?: (?:warning|error).*", text, re.M)
 
 
 def not_compiled(out, arch="arm64"):
     """The .c files, ours or that the patches change, that no object in a directory was made of."""
-    words = set()
-    for path in out.rglob(".*.cmd"):
-        words.update(re.split(r"[\s)]+", path.read_text("utf-8", "replace")))
-    made = [word for word in words if word.endswith(".c")]
-    return [path for path in tree.c_files(arch) if not any(word.endswith("/" + path)
-                                                           for word in made)]
+    made = {word for path in out.rglob(".*.cmd")
+            for word in re.findall(r"\S+\.c(?=[\s)])", path.read_text("utf-8", "replace"))}
+    return [path for path in tree.c_files(arch)
+            if not any(word.endswith("/" + path) for word in made)]
 
 
 def undefined(out):
@@ -54,10 +51,4 @@ def lengths(path):
 def selects_next(insns):
     """Whether the number of a filter's next predicate comes of a csel or csinc, and is then
     compared with the number of predicates; these are lines of objdump."""
-    register = ""
-    for insn in insns:
-        name, *operands = re.findall(r"[^\s,]+", insn)
-        if name == "cmp" and register in operands:
-            return True
-        register = operands[0] if name in ("csel", "csinc") else ""
-    return False
+    return bool(re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", "\n".join(insns), re.M))

@@ -4,8 +4,8 @@ the new files, which stand at their path in the kernel; `files' says which patch
 
 import os
 import re
-import subprocess
 
+from hyptrace import process
 from hyptrace.base import PATCHES, TOPS, lines, read
 from hyptrace.machine import ROOT, Failure, option
 
@@ -30,8 +30,8 @@ def series(topic):
 
 def repository_files():
     """All new files: git's, but not what it ignores; without git, all that are there."""
-    command = ["git", "ls-files", "-co", "--exclude-standard", "--", *TOPS]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = process.run(["git", "ls-files", "-co", "--exclude-standard", "--", *TOPS], cwd=ROOT,
+                         check=False)
     found = listed.stdout.splitlines() if listed.returncode == 0 else [
         str(path.relative_to(ROOT)) for top in TOPS for path in (ROOT / top).rglob("*")]
     return sorted({name for name in found
@@ -52,27 +52,22 @@ def assigned():
     """Each new file with its topic and patch: each has one, and each line has a file."""
     found, names = {}, repository_files()
     for topic in read().topics:
-        known = series(topic)
         for patch, path in claims(topic):
-            if patch not in known:
-                raise Failure(f"patches/{topic}/files: {patch} is not in the series")
             mine = [name for name in names if covers(path, name)]
-            if not mine:
-                raise Failure(f"patches/{topic}/files: there is no {path}")
-            for name in mine:
-                if name in found:
-                    raise Failure(f"patches/*/files assign {name} to two patches")
-                found[name] = topic, patch
-    for name in names:
-        if name not in found:
-            raise Failure(f"patches/*/files assign {name} to no patch")
+            if not mine or patch not in series(topic):
+                raise Failure(f"patches/{topic}/files: no such patch or file: {patch} {path}")
+            if twice := found.keys() & mine:
+                raise Failure(f"patches/*/files assign {min(twice)} to two patches")
+            found |= dict.fromkeys(mine, (topic, patch))
+    if lacking := [name for name in names if name not in found]:
+        raise Failure(f"patches/*/files assign {lacking[0]} to no patch")
     return found
 
 
 def new_files(topic=None):
     """The new files, of all topics or of one."""
-    return sorted(name for name, (of, _) in assigned().items()
-                  if of == topic or (not topic and of in topics()))
+    wanted = [topic] if topic else topics()
+    return sorted(name for name, (of, _) in assigned().items() if of in wanted)
 
 
 def _added(name):
@@ -80,40 +75,38 @@ def _added(name):
     path = ROOT / name
     mode = "100755" if os.access(path, os.X_OK) else "100644"
     head = f"diff --git a/{name} b/{name}\nnew file mode {mode}\n"
-    text = path.read_text("utf-8")
+    text = re.findall(r".*\n|.+\Z", path.read_text("utf-8"))
     if not text:
         return head + "index 0000000..e69de29\n"
-    count = len(text.splitlines())
-    body = "".join(f"+{line}\n" for line in text.split("\n")[:count])
-    end = "" if text.endswith("\n") else "\\ No newline at end of file\n"
-    return (f"{head}--- /dev/null\n+++ b/{name}\n@@ -0,0 +1{f',{count}' if count > 1 else ''} @@\n"
-            f"{body}{end}")
+    end = "" if text[-1].endswith("\n") else "\n\\ No newline at end of file\n"
+    count = f",{len(text)}" if len(text) > 1 else ""
+    where = f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1{count} @@\n"
+    return f"{head}{where}+{'+'.join(text)}{end}"
 
 
 def mails(topic):
     """The patches of a topic as whole mails, with their new files: [(name, text)]."""
-    owners = assigned()
-    return [(patch, (PATCHES / topic / patch).read_text("utf-8") + "\n" + "".join(
-        _added(name) for name, owner in owners.items() if owner == (topic, patch)))
-            for patch in series(topic)]
+    added = {}
+    for name, owner in assigned().items():
+        added[owner] = added.get(owner, "") + _added(name)
+    return [(patch, f"{text}\n{added.get((topic, patch), '')}")
+            for patch, text in texts(topic).items()]
+
+
+def texts(topic):
+    """The patches of a topic as they are in the repository, without new files."""
+    return {name: (PATCHES / topic / name).read_text("utf-8") for name in series(topic)}
 
 
 def touched(topic=None):
     """The kernel's own files that the patches change."""
-    found = set()
-    for each in [topic] if topic else topics():
-        for patch in series(each):
-            text = (PATCHES / each / patch).read_text("utf-8")
-            found |= set(re.findall(r"^diff --git a/(\S+) b/", text, re.M))
-    return sorted(found)
+    whole = "".join(text for each in [topic] * bool(topic) or topics()
+                    for text in texts(each).values())
+    return sorted(set(re.findall(r"^diff --git a/(\S+) b/", whole, re.M)))
 
 
 def options():
     """The options that our files and patches add."""
-    found = []
-    for path in PATCHES.glob("*/*.patch"):
-        found += re.findall(r"^\+(?:menu)?config (\w+)", path.read_text("utf-8"), re.M)
-    for name in repository_files():
-        if "/Kconfig" in name:
-            found += re.findall(r"^(?:menu)?config (\w+)", (ROOT / name).read_text("utf-8"), re.M)
-    return found
+    kconfig = [ROOT / name for name in repository_files() if "/Kconfig" in name]
+    return [option for path in [*PATCHES.glob("*/*.patch"), *kconfig] for option in
+            re.findall(r"^\+?(?:menu)?config (\w+)", path.read_text("utf-8"), re.M)]

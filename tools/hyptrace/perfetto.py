@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recordings of Perfetto: a binary one as lines of trace, and what is wrong with it.
-
-    decode(data)    lines of events, as far as Perfetto keeps them, and "CPU:N [LOST EVENTS]", CPU
-                    by CPU; what else the recording says as comments
-    judge(lines)    (facts, wrong): facts[NAME, CPU] is a list of numbers, `events`, `marks` of what
-                    was lost, and what the kernel counted at the end; wrong is a list of lines
-"""
+"""Recordings of Perfetto, read as lines of trace."""
 
 import re
 from collections import defaultdict
@@ -23,6 +17,8 @@ CPU_STATS = {2: "entries", 3: "overrun", 4: "commit_overrun", 8: "dropped_events
 FTRACE_STATS = {6: "unknown_event", 7: "failed_event", 9: "parse_error"}
 BUFFER_STATS = {3: "chunks_overwritten", 6: "patches_failed", 9: "abi_violations",
                 18: "chunks_discarded", 19: "writer_packet_loss"}
+# In an instance without sched_switch Perfetto can't set up its compact way to keep that.
+EXPECTED = "failed_event perfetto/compact_sched"
 
 
 def _varint(data, pos):
@@ -54,115 +50,88 @@ def _text(value):
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _named(message, names):
-    """What a message has of these names, with the values."""
-    return [(name, _text(value)) for number, name in names.items() for value in message[number]]
+class Recording:
+    """A recording: lines of events, as far as Perfetto keeps them, and "CPU:N [LOST EVENTS]", CPU
+    by CPU; stats[NAME, CPU] are the kernel's counts at the end, a number for each of its buffers;
+    wrong is what Perfetto complains about."""
 
+    def __init__(self, data):
+        packets = [_message(packet) for packet in _message(data)[1]]
+        self.lines, self.stats, self.wrong = [], defaultdict(list), []
+        self.names, self.fields = dict(KINDS), {}
+        bundles = [_message(bundle) for packet in packets for bundle in packet[1]]
+        for bundle in bundles:
+            self._read_kinds(bundle)
+        for bundle in bundles:
+            self.lines += self._events(bundle)
+            self.wrong += [f"clock {clock}" for clock in bundle[5]]
+            self.wrong += [f"error {_message(error)[2][0]}" for error in bundle[8]]
+        for packet in packets:
+            self._read_stats(packet)
 
-def _kinds(bundles):
-    """Names of the kinds that bundles describe, and of their fields."""
-    names, fields = dict(KINDS), {}
-    for kind in (_message(data) for bundle in bundles for data in bundle[11]):
-        described, number = _message(kind[2][0]), kind[1][0]
-        group = "".join(_text(name) + "/" for name in kind[3] if name != b"hypervisor")
-        names[number] = group + _text(described[1][0])
-        for field in map(_message, described[2]):
-            fields[number, field[3][0]] = _text(field[1][0])
-    return names, fields
+    def _read_kinds(self, bundle):
+        """Names of the kinds that a bundle describes, and of their fields."""
+        for kind in map(_message, bundle[11]):
+            described, number = _message(kind[2][0]), kind[1][0]
+            group = "".join(_text(name) + "/" for name in kind[3] if name != b"hypervisor")
+            self.names[number] = group + _text(described[1][0])
+            for field in map(_message, described[2]):
+                self.fields[number, field[3][0]] = _text(field[1][0])
 
+    def _events(self, bundle):
+        """The lines of a bundle: events of a CPU."""
+        cpu = bundle[1][0]
+        if bundle[3] == [1]:
+            yield f"CPU:{cpu} [LOST EVENTS]"
+        for event in map(_message, bundle[2]):
+            time, kind = event[1][0], next((number for number, values in event.items()
+                                            if number > 2 and isinstance(values[0], bytes)), 0)
+            args = [f" {self.fields[kind, number]}={_text(value)}"
+                    for number, values in (_message(event[kind][0]).items() if kind else ())
+                    for value in values if (kind, number) in self.fields]
+            yield f"[{cpu:03}] {time // 10**9}.{time % 10**9 // 1000:06}: " \
+                  f"{self.names.get(kind, kind)}{''.join(args)}"
 
-def _events(bundle, names, fields):
-    """The lines of a bundle: events of a CPU."""
-    cpu = bundle[1][0]
-    if bundle[3] == [1]:
-        yield f"CPU:{cpu} [LOST EVENTS]"
-    for event in map(_message, bundle[2]):
-        time, kind = event[1][0], next((number for number, values in event.items()
-                                        if number > 2 and isinstance(values[0], bytes)), 0)
-        args = [f" {fields[kind, number]}={_text(value)}"
-                for number, values in (_message(event[kind][0]).items() if kind else ())
-                for value in values if (kind, number) in fields]
-        yield f"[{cpu:03}] {time // 10**9}.{time % 10**9 // 1000:06}: " \
-              f"{names.get(kind, kind)}{''.join(args)}"
-    yield from (f"# clock {clock}" for clock in bundle[5])
-    yield from (f"# error {_message(error)[2][0]}" for error in bundle[8])
+    def _read_stats(self, packet):
+        """The kernel's counts at the end, what Perfetto could not do, and what became of the data
+        after they were read."""
+        for stats in map(_message, packet[34]):
+            for counters in map(_message, stats[2] if stats[1] != [1] else ()):
+                for number, name in CPU_STATS.items():
+                    self.stats[name, counters[1][0]] += counters[number]
+            self._complain(stats, FTRACE_STATS)
+        for buffers in map(_message, packet[35]):
+            for buffer in map(_message, buffers[1]):
+                self._complain(buffer, BUFFER_STATS)
 
+    def _complain(self, message, names):
+        """What a message has of these names, unless it is zero, is wrong."""
+        found = [f"{name} {_text(value)}" for number, name in names.items()
+                 for value in message[number] if value != 0]
+        self.wrong += [line for line in found if not line.startswith(EXPECTED)]
 
-def _stats(packet):
-    """The kernel's counters at the start or the end, what Perfetto could not do, and what became of
-    the data after they were read."""
-    for stats in map(_message, packet[34]):
-        phase = "start" if stats[1] == [1] else "end"
-        for counters in map(_message, stats[2]):
-            for name, value in _named(counters, CPU_STATS):
-                yield f"# {phase} {counters[1][0]} {name} {value}"
-        yield from (f"# {name} {value}" for name, value in _named(stats, FTRACE_STATS))
-    for buffer in (_message(data) for stats in packet[35] for data in _message(stats)[1]):
-        yield from (f"# traced {name} {value}" for name, value in _named(buffer, BUFFER_STATS)
-                    if value != "0")
+    def ours(self):
+        """EL2's events, and where some were lost. (The host's, of KVM, with a group or unknown,
+        are in another buffer.)"""
+        return [each for each in parse(self.lines) if isinstance(each, Lost) or
+                isinstance(each, Event) and not re.fullmatch(r"kvm_\w*|.*/.*|\d+", each.name)]
 
-
-def decode(data):
-    """The lines of a recording."""
-    packets = [_message(packet) for packet in _message(data)[1]]
-    names, fields = _kinds(_message(each) for packet in packets for each in packet[1])
-    lines = []
-    for packet in packets:
-        for bundle in map(_message, packet[1]):
-            lines += _events(bundle, names, fields)
-        lines += _stats(packet)
-    return lines
-
-
-class _Judge:
-    """What is found as the lines come."""
-
-    def __init__(self):
-        self.facts, self.wrong = defaultdict(list), []
-        self.last, self.alone, self.newest = {}, {}, {}
-
-    def count(self, name, cpu):
-        """One more of these."""
-        self.facts[name, cpu] = [sum(self.facts[name, cpu]) + 1]
-
-    def turn(self, event, line):
-        """hyp_enter and hyp_exit take turns. At its end a session disables them one after the
-        other: the one that is left may come again and again, but then not the other one."""
-        if event.name == self.last.get(event.cpu):
-            self.alone.setdefault(event.cpu, line)
-        elif event.cpu in self.alone:
-            self.wrong.append(self.alone.pop(event.cpu))
-        self.last[event.cpu] = event.name
-
-    def event(self, event, line):
-        """An event; the host's, of KVM, with a group and unknown, are in a buffer of their own."""
-        if event.name in ("hyp_enter", "hyp_exit"):
-            self.turn(event, line)
-        if re.fullmatch(r"kvm_[a-z_]*|.*/.*|\d+", event.name):
-            return True
-        newest, self.newest[event.cpu] = self.newest.get(event.cpu, 0), event.time
-        self.count("events", event.cpu)
-        return event.time >= newest
-
-    def read(self, each, line):
-        """Take a line; whether it is as it ought to be. In an instance without sched_switch
-        Perfetto can't set up a way of its own to keep that, and says so."""
-        if isinstance(each, Event):
-            return self.event(each, line)
-        if isinstance(each, Lost):
-            self.last.pop(each.cpu, None)
-            self.alone.pop(each.cpu, None)
-            self.count("marks", each.cpu)
-            return each.count is None
-        if found := re.match(r"# end (\d+) (\w+) (\d+)$", each.line):
-            self.facts[found[2], int(found[1])].append(int(found[3]))
-        return re.match("# (start|end) |# failed_event perfetto/compact_sched$", each.line)
-
-
-def judge(lines):
-    """What is found in the lines of a recording, and what is wrong with them."""
-    found = _Judge()
-    for number, each in enumerate(parse(lines), 1):
-        if not found.read(each, f"{number}: {each.line}"):
-            found.wrong.append(f"{number}: {each.line}")
-    return found.facts, found.wrong
+    def disorder(self):
+        """Events that are older than the one before on their CPU, or out of turn: hyp_enter and
+        hyp_exit take turns. At its end a session disables them one after the other: the one that
+        is left may come again and again, but then not the other one."""
+        newest, last, alone = {}, {}, {}
+        for each in self.ours():
+            if isinstance(each, Lost):
+                last.pop(each.cpu, None)
+                alone.pop(each.cpu, None)
+                continue
+            if each.time < newest.get(each.cpu, 0):
+                yield each.line
+            newest[each.cpu] = each.time
+            if each.name in ("hyp_enter", "hyp_exit"):
+                if each.name == last.get(each.cpu):
+                    alone.setdefault(each.cpu, each.line)
+                elif each.cpu in alone:
+                    yield alone.pop(each.cpu)
+                last[each.cpu] = each.name

@@ -12,14 +12,10 @@ import time
 from hyptrace.machine import BUILD, Failure, note, scaled
 
 PR_SET_CHILD_SUBREAPER = 36
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 GRACE = 15      # seconds from SIGTERM to SIGKILL
 BEAT = 5        # seconds between two lines of progress
 SHOWN = 30      # lines of what failed
-
-
-def adopt_orphans():
-    """What a command leaves behind becomes a child of ours, not of process 1."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _table():
@@ -55,22 +51,15 @@ def end(root, session=None):
         time.sleep(0.05)
 
 
-class Interrupted(KeyboardInterrupt):
-    """A signal that ends us: so that all that was begun ends, and is put back, in order."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.status = 128 + number
-
-
 def end_on_signals():
-    """Raise it for each such signal, once."""
+    """A signal that ends us raises KeyboardInterrupt, once: all that was begun ends, and is put
+    back, in order. What a command leaves behind becomes a child of ours, not of process 1."""
     def interrupted(number, _frame):
-        for each in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        for each in ENDING:
             signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(number)
-    adopt_orphans()
-    for each in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        raise KeyboardInterrupt(number)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for each in ENDING:
         signal.signal(each, interrupted)
 
 
@@ -88,9 +77,8 @@ def started(command, **options):
 def run(command, timeout=None, check=True, **options):
     """Run a command; the result has its output, errors included, as text."""
     given = options.pop("input", None)
-    if given is not None:
-        options["stdin"] = subprocess.PIPE
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True,
+    options = {"stdin": subprocess.DEVNULL if given is None else subprocess.PIPE,
+               "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True,
                "errors": "replace"} | options
     with started(command, **options) as child:
         try:
@@ -103,12 +91,6 @@ def run(command, timeout=None, check=True, **options):
     return subprocess.CompletedProcess(command, child.returncode, out, err)
 
 
-def _lines(path):
-    """How many lines a file has."""
-    with open(path, "rb") as lines:
-        return sum(1 for _ in lines)
-
-
 def logged(command, log, what, **options):
     """Run a long command with its output in a log, and show that it advances: how many lines
     it has put out. True if it succeeded."""
@@ -118,7 +100,7 @@ def logged(command, log, what, **options):
             try:
                 return child.wait(BEAT) == 0
             except subprocess.TimeoutExpired:
-                note(f"{what}: {_lines(log)}")
+                note(f"{what}: {log.read_bytes().count(10)}")
 
 
 @contextlib.contextmanager

@@ -9,28 +9,28 @@ import json
 import os
 import re
 import shutil
+import subprocess
 
 from hyptrace import base, patches, process
 from hyptrace.machine import BUILD, Failure, note
 
-ENV = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true",
+ENV = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+       "GIT_EDITOR": "true", "LC_ALL": "C",
        "GIT_AUTHOR_NAME": "hyptrace", "GIT_AUTHOR_EMAIL": "hyptrace@localhost",
        "GIT_COMMITTER_NAME": "hyptrace", "GIT_COMMITTER_EMAIL": "hyptrace@localhost",
        "GIT_AUTHOR_DATE": "2025-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2025-01-01T00:00:00Z"}
+# What each mail begins with
+FROM = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
 # A pack in place of 86,000 files, written fast
 PACKED = "-c core.bigFileThreshold=1 -c core.compression=1 -c core.fsync=none".split()
 
 
-def git(*words, at=None, check=True, strip=True, **options):
+def git(*words, at=None, check=True, strip=True, env=None, **options):
     """git in build/tree or another work tree, without the configuration or hooks of the user;
     what it says on standard output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env = kept | ENV | options.pop("env", {})
-    done = process.run(["git", *words], cwd=at or base.read().tree, env=env, check=False,
-                       stderr=-1, **options)
-    if done.returncode and check:
-        said = (done.stderr or done.stdout).strip()
-        raise Failure(f"git {' '.join(map(str, words[:3]))}: {said}")
+    done = process.run(["git", *words], cwd=at or base.read().tree, env=kept | ENV | (env or {}),
+                       check=check, stderr=subprocess.PIPE, **options)
     if not check:
         return done
     return done.stdout.rstrip("\n") if strip else done.stdout
@@ -45,12 +45,6 @@ def commit_of(ref):
 def laid(branch):
     """The ref that keeps what `make tree' made a branch of."""
     return f"refs/hyptrace/{branch}"
-
-
-def set_branch(branch, commit):
-    """A branch is what the repository has."""
-    git("update-ref", f"refs/heads/{branch}", commit)
-    git("update-ref", laid(branch), commit)
 
 
 def _replay_tree(at):
@@ -81,117 +75,94 @@ def replay(at):
 class Made:
     """Which commit a series of mails gave, by a hash of them and of all before."""
 
-    def __init__(self):
+    def __init__(self, start, mails):
         self.path = base.read().tree / ".git/hyptrace.json"
         self.known = json.loads(self.path.read_text("utf-8")) if self.path.exists() else {}
-
-    def keys(self, at, mails):
-        """A hash for each mail."""
-        found = [at]
+        self.keys = [start]
         for _, text in mails:
-            found.append(hashlib.sha1(f"{found[-1]} {text}".encode()).hexdigest())
-        return found
+            self.keys.append(hashlib.sha1(f"{self.keys[-1]} {text}".encode()).hexdigest())
 
-    def keep(self, keys, commits):
-        """The commits of the last of these keys."""
-        self.known.update(zip(keys[-len(commits):] if commits else [], commits))
+    def keep(self, commits):
+        """The commits of the last mails."""
+        self.known.update(zip(self.keys[-len(commits):] if commits else [], commits))
         self.path.write_text(json.dumps(self.known), "utf-8")
 
-    def longest(self, keys):
+    def longest(self):
         """How many mails are made already, and the commit of the last."""
-        for count in range(len(keys) - 1, 0, -1):
-            commit = self.known.get(keys[count])
+        for count in range(len(self.keys) - 1, 0, -1):
+            commit = self.known.get(self.keys[count])
             if commit and commit_of(commit):
                 return count, commit
-        return 0, keys[0]
+        return 0, self.keys[0]
 
 
-def _why_not(topic, mails, at):
-    """Each hunk of the mail that git am stopped at, which does not apply."""
-    done = int(_file(at, "rebase-apply/next") or 1)
-    name, text = mails[done - 1]
-    said = git("apply", "--reject", "--cached", "-", at=at, check=False, input=text).stderr
-    hunks = [line[len("error: "):] for line in said.splitlines() if line.startswith("error: ")]
-    return "\n".join([f"patches/{topic}/{name}: {hunk}" for hunk in hunks]
-                     + [f"patches/{topic}/{name} does not apply"])
-
-
-def _file(at, name):
-    """A file of git's own of a work tree."""
-    path = at / git("rev-parse", "--git-path", name, at=at)
-    return path.read_text("utf-8").strip() if path.exists() else ""
-
-
-def _mailbox(mails):
-    """The mails in one file; what begins a line of a mail's text does not begin another mail."""
-    return "".join(re.sub(r"\AFrom .*\n", "", text).join(
-        ["From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n", "\n"])
-                   for _, text in mails)
+def _why_not(topic, names, said):
+    """The mail that git am stopped at, and git's errors."""
+    failed = re.search(r"Patch failed at (\d+)", said)
+    name = names[int(failed[1]) - 1] if failed else "series"
+    errors = "\n".join(re.findall(r"^(?:error|fatal): .*", said, re.M))
+    return f"patches/{topic}/{name} does not apply\n{errors}"
 
 
 def apply(topic, start):
     """The commit that a topic's mails give on top of another one, by git am."""
-    made, mails = Made(), patches.mails(topic)
-    keys = made.keys(start, mails)
-    count, at = made.longest(keys)
+    mails = patches.mails(topic)
+    made = Made(start, mails)
+    count, at = made.longest()
     if count == len(mails):
         return at
     note(f"{topic}: {len(mails) - count} of {len(mails)} patches")
+    names, texts = zip(*mails[count:])
+    mailbox = "\n".join(text if text.startswith(FROM) else FROM + text for text in texts)
     with replay(at) as work:
         done = git("am", "-q", "--empty=keep", "--committer-date-is-author-date", "--keep-cr",
-                   at=work, check=False, input=_mailbox(mails[count:]))
+                   at=work, check=False, input=mailbox)
         if done.returncode:
-            raise Failure(_why_not(topic, mails[count:], work))
+            raise Failure(_why_not(topic, names, done.stdout + done.stderr))
         commits = git("rev-list", "--reverse", f"{at}..HEAD", at=work).splitlines()
-    made.keep(keys, commits)
+    made.keep(commits)
     return commits[-1]
 
 
 def merge(commits):
     """The commit that merges several, {name: commit}: the same one each time. One is itself."""
-    if len(commits) == 1:
-        return next(iter(commits.values()))
-    made, key = Made(), "merge " + " ".join(commits.values())
-    if commit_of(made.known.get(key, "none")):
-        return made.known[key]
-    (first, whole), *others = commits.items()
-    names = [first]
+    (names, whole), *others = commits.items()
+    if not others:
+        return whole
     for name, commit in others:
         done = git("merge-tree", "--write-tree", "--name-only", "--no-messages", whole, commit,
                    check=False)
+        tree, *conflicts = done.stdout.split()
         if done.returncode:
-            raise Failure(f"the topics {' '.join(names)} and {name} conflict in "
-                          f"{' '.join(done.stdout.split()[1:])}")
-        names.append(name)
-        whole = git("commit-tree", "-m", "Merge topics", "-p", whole, "-p", commit,
-                    done.stdout.split()[0])
+            raise Failure(f"the topics {names} and {name} conflict in {' '.join(conflicts)}")
+        names += f" {name}"
+        whole = git("commit-tree", "-m", "Merge topics", "-p", whole, "-p", commit, tree)
     parents = [word for commit in commits.values() for word in ("-p", commit)]
-    whole = git("commit-tree", "-m", f"Merge {', '.join(commits)}", *parents, f"{whole}^{{tree}}")
-    made.keep([key], [whole])
-    return whole
+    return git("commit-tree", "-m", f"Merge {', '.join(commits)}", *parents, f"{whole}^{{tree}}")
 
 
 def add_source(path, name, unpack):
-    """Commit the originals of a source as a branch: those of the first are build/tree itself."""
-    tree, branch = base.read().tree, f"source/{name}"
-    first = not (tree / ".git").exists()
-    fresh = tree if first else BUILD / f"{tree.name}-source"
-    shutil.rmtree(fresh, ignore_errors=True)
-    unpack(path, fresh)
+    """Commit the originals of a source as a branch. The files of the first become build/tree."""
+    tree = base.read().tree
+    new, first, env = BUILD / f"{tree.name}-source", not (tree / ".git").exists(), {}
+    shutil.rmtree(new, ignore_errors=True)
+    unpack(path, new)
     if first:
-        git("init", "-q", "-b", "tree", at=fresh)
-        git("config", "gc.auto", "0", at=fresh)
-        git("config", "core.abbrev", "7", at=fresh)
-    env = {} if first else {"GIT_DIR": str(tree / ".git"), "GIT_WORK_TREE": str(fresh),
-                            "GIT_INDEX_FILE": str(tree / ".git/index-source")}
-    note(f"committing {path.name}")
-    git(*PACKED, "add", "-Af", at=fresh, env=env)
-    commit = git("commit-tree", "-m", f"Linux of {path.name}", git("write-tree", at=fresh, env=env),
-                 at=fresh, env=env)
-    git("update-ref", f"refs/heads/{branch}", commit)
-    if first:
-        git("reset", "-q", commit)
-        git("update-ref", laid("tree"), commit)
+        for words in ["init -q -b tree", "config gc.auto 0", "config core.abbrev 7"]:
+            git(*words.split(), at=new)
     else:
-        shutil.rmtree(fresh)
+        env = {"GIT_DIR": str(tree / ".git"), "GIT_WORK_TREE": str(new),
+               "GIT_INDEX_FILE": str(tree / ".git/index-source")}
+    note(f"committing {path.name}")
+    git(*PACKED, "add", "-Af", at=new, env=env)
+    commit = git("commit-tree", "-m", f"Linux of {path.name}", git("write-tree", at=new, env=env),
+                 at=new, env=env)
+    git("update-ref", f"refs/heads/source/{name}", commit, at=new, env=env)
+    if first:
+        git("reset", "-q", commit, at=new)
+        git("update-ref", laid("tree"), commit, at=new)
+        shutil.rmtree(tree, ignore_errors=True)    # not of git
+        new.rename(tree)
+    else:
+        shutil.rmtree(new)
     return commit

@@ -8,6 +8,7 @@ the call and the return count, too. Not counted are branches around such instruc
 of a function that calls nothing else. The same goes for the kernel's tracepoints, by its static
 keys."""
 
+import pathlib
 import re
 import struct
 import subprocess
@@ -19,9 +20,6 @@ from hyptrace.process import run
 NOP = 0xd503201f
 OUT_OF_LINE = 2     # instructions: a call and a return
 KEYS = 64           # more than struct tracepoint has before its end
-SITE = struct.Struct("<iiI")
-JUMP = struct.Struct("<iiq")
-ALTERNATIVE = struct.Struct("<iiHBB")
 SITES = "__kvm_nvhe___hyp_event_sites_"
 
 
@@ -34,42 +32,71 @@ class Image:
     """vmlinux, or EL2's object alone that is linked: its symbols and memory."""
 
     def __init__(self, path):
-        self.path = path
+        self.path, self.data = path, pathlib.Path(path).read_bytes()
         fields = [line.split() for line in output("readelf", "-sW", path).splitlines()]
         self.symbols = [(f[7], int(f[1], 16), int(f[2], 0), f[3]) for f in fields
                         if len(f) == 8 and f[0] != "Num:"]
         self.names = {name: addr for name, addr, _, _ in self.symbols}
         fields = [line.split() for line in output("readelf", "-lW", path).splitlines()]
         self.loads = [[int(x, 16) for x in f[1:6]] for f in fields if f and f[0] == "LOAD"]
-        with open(path, "rb") as file:
-            self.data = file.read()
 
-    def read(self, addr, entry):
-        """A structure at an address."""
+    def read(self, addr, form="<I"):
+        """A structure at an address: an instruction."""
         for offset, start, _, size, _ in self.loads:
             if start <= addr < start + size:
-                return entry.unpack_from(self.data, offset + addr - start)
+                return struct.unpack_from(form, self.data, offset + addr - start)
         raise Failure(f"{addr:#x} is not in {self.path}")
 
-    def word(self, addr):
-        """An instruction."""
-        return self.read(addr, struct.Struct("<I"))[0]
+    def is_nop(self, addr):
+        """Whether the instruction there is a NOP."""
+        return self.read(addr)[0] == NOP
 
-    def table(self, start, end, entry):
-        """A table's entries with their addresses, from one symbol to another."""
-        for addr in range(self.names[start], self.names[end], entry.size):
-            yield addr, *self.read(addr, entry)
+    def branch(self, addr):
+        """How far an unconditional branch goes that is there, else None."""
+        insn = self.read(addr)[0]
+        return ((insn & 0x3ffffff ^ 0x2000000) - 0x2000000) * 4 if insn >> 26 == 5 else None
+
+    def table(self, start, end, form):
+        """A table's entries from one symbol to another. The first two words of each are where it is
+        about code, and where that goes, relative to themselves; with them go its address and the
+        rest."""
+        for addr in range(self.names[start], self.names[end], struct.calcsize(form)):
+            code, target, *rest = self.read(addr, form)
+            yield addr + code, addr + 4 + target, addr, *rest
 
     def jump_labels(self):
         """Of the static keys: where a branch is, where it goes, and its key."""
-        for addr, code, target, key in self.table("__start___jump_table", "__stop___jump_table",
-                                                  JUMP):
-            yield addr + code, addr + 4 + target, (addr + 8 + key) & ~3
+        for code, target, addr, key in self.table("__start___jump_table", "__stop___jump_table",
+                                                  "<iiq"):
+            yield code, target, (addr + 8 + key) & ~3
+
+    def alternatives(self):
+        """Branches that are made at boot, or are no longer there."""
+        for orig, alt, _, _, orig_len, alt_len in self.table(
+                "__alt_instructions", "__alt_instructions_end", "<iiHBB"):
+            yield from ((orig + n, orig + n + 4) for n in range(0, orig_len, 4)
+                        if self.branch(orig + n) is not None)
+            yield from ((orig + n, alt + n + self.branch(alt + n)) for n in range(0, alt_len, 4)
+                        if self.branch(alt + n) is not None)
+
+    def boot_edges(self, but=()):
+        """What static keys and alternatives may make of an instruction: where it goes."""
+        edges = {}
+        for code, target, *_ in [*self.jump_labels(), *self.alternatives()]:
+            if code not in but:
+                edges.setdefault(code, []).append(target)
+        return edges
 
     def functions(self, start, end):
         """The functions between two addresses."""
         return functions(output("objdump", "-d", "--no-show-raw-insn", self.path,
                                 f"--start-address={start:#x}", f"--stop-address={end:#x}"))
+
+    def function_at(self, code):
+        """The kernel's function that has an instruction."""
+        start, size = next((start, size) for _, start, size, kind in self.symbols
+                           if kind == "FUNC" and start <= code < start + size)
+        return self.functions(start, start + size)[0]
 
 
 def link(obj, path):
@@ -78,37 +105,8 @@ def link(obj, path):
            TOOLS / "el2.lds", "-o", path, obj)
 
 
-def is_branch(insn):
-    """Whether it is a branch without a condition."""
-    return insn >> 26 == 0b000101
-
-
-def alternatives(image):
-    """Branches that are made at boot, or are no longer there."""
-    for addr, orig, alt, _, orig_len, alt_len in image.table(
-            "__alt_instructions", "__alt_instructions_end", ALTERNATIVE):
-        orig, alt = addr + orig, addr + 4 + alt
-        for place in range(0, orig_len, 4):
-            if is_branch(image.word(orig + place)):
-                yield orig + place, orig + place + 4
-        for place in range(0, alt_len, 4):
-            insn = image.word(alt + place)
-            if is_branch(insn):
-                offset = ((insn & 0x3ffffff ^ 0x2000000) - 0x2000000) * 4
-                yield orig + place, alt + place + offset
-
-
-def boot_edges(image, but=()):
-    """What static keys and alternatives may make of an instruction: where it goes."""
-    edges = {}
-    for code, target in [label[:2] for label in image.jump_labels()] + list(alternatives(image)):
-        if code not in but:
-            edges.setdefault(code, []).append(target)
-    return edges
-
-
 def wasted(function, code, target, edges, entries):
-    """Instructions that are of use only if there is a branch at `code`."""
+    """How many instructions are of use only if there is a branch at `code`."""
     off = function.useful(edges, entries)
     branched = function.useful({**edges, code: edges.get(code, []) + [target]}, entries)
     # What is behind a BUG() alone is not executed.
@@ -119,55 +117,33 @@ def wasted(function, code, target, edges, entries):
     return len(found)
 
 
-def event_sites(image):
-    """Where the calls of EL2's events are, and where a branch there goes."""
-    found = {addr + code: addr + 4 + target for addr, code, target, _ in
-             image.table(SITES + "start", SITES + "end", SITE)}
-    if not found:
-        raise Failure("no event sites")
-    for code in found:
-        if image.word(code) != NOP:
-            raise Failure(f"no NOP at {code:#x}")
-    return found
-
-
-def of_function(function, sites, edges, entries):
-    """The instructions, beside the NOP, of each call in a function. The copies of a function have
-    a suffix."""
-    called = function.name.startswith("__kvm_nvhe_trace_")
-    if called and sites:
-        note(f"{function.name} is called")
-    return [wasted(function, code, target, edges, entries) + called * OUT_OF_LINE
-            for code, target in sites.items()]
-
-
 def events(path):
     """The calls of EL2's events: how many there are, and how many instructions the most expensive
     one takes while its event is off."""
     image = Image(path)
-    sites, edges = event_sites(image), boot_edges(image)
+    sites = {code: target for code, target, *_ in
+             image.table(SITES + "start", SITES + "end", "<iiI")}
+    if not sites or not all(map(image.is_nop, sites)):
+        raise Failure(f"no event sites, or not NOPs, in {path}")
+    edges = image.boot_edges()
     found = image.functions(image.names["__hyp_text_start"], image.names["__hyp_text_end"])
     mark_calls(found)
-    entries, branched = {}, {**edges, **{code: [target] for code, target in sites.items()}}
+    entries, branched = {}, edges | {code: [target] for code, target in sites.items()}
     for _ in range(2):  # what functions need of their callers; more than that at first
         entries = {f.start: f.live(branched, entries)[0] for f in found}
     left, costs = dict(sites), []
     for function in found:
         inside = {code: left.pop(code) for code in sorted(left.keys() & function.index.keys())}
         # event_write.c runs for an event that is on. One function there checks a second time.
-        if not function.name.startswith("__kvm_nvhe_hyp_event_write"):
-            costs += of_function(function, inside, edges, entries)
+        if function.name.startswith("__kvm_nvhe_hyp_event_write"):
+            continue
+        # The copies of a function have a suffix.
+        called = OUT_OF_LINE if function.name.startswith("__kvm_nvhe_trace_") else 0
+        costs += [wasted(function, code, target, edges, entries) + called
+                  for code, target in inside.items()]
     if left:
         raise Failure(f"calls in no function: {left}")
     return len(sites), 1 + max(costs)
-
-
-def function_at(image, code):
-    """The kernel's function that has an instruction."""
-    for _, start, size, kind in image.symbols:
-        if kind == "FUNC" and start <= code < start + size:
-            return image.functions(start, start + size)[0]
-    raise Failure(f"{code:#x} is in no function")
 
 
 def tracepoints(path, names):
@@ -176,9 +152,9 @@ def tracepoints(path, names):
     image = Image(path)
     sites = {name: {code: target for code, target, key in image.jump_labels()
                     if 0 <= key - image.names["__tracepoint_" + name] < KEYS} for name in names}
-    edges = boot_edges(image, but={code for found in sites.values() for code in found})
-    return {name: (len(found), sum(image.word(code) == NOP for code in found),
-                   sum(wasted(function_at(image, code), code, target, edges, {})
+    edges = image.boot_edges(but={code for found in sites.values() for code in found})
+    return {name: (len(found), sum(map(image.is_nop, found)),
+                   sum(wasted(image.function_at(code), code, target, edges, {})
                        for code, target in found.items())) for name, found in sites.items()}
 
 
@@ -193,14 +169,14 @@ def code_of(path):
         if re.fullmatch(r"<.*>:", line):
             found.append((line[1:-2], []))
         elif found and line[:1].isspace() and line.strip():
-            found[-1][1].append(same(" ".join(line.split())))
+            found[-1][1].append(_same(" ".join(line.split())))
     for _, insns in found:
         if any(re.match(r"R_AARCH64_\w+ __tracepoints$", insn) for insn in insns):
             insns[:] = [re.sub(r"^add x\d+, x\d+, #0x[0-9a-f]+", "add N", insn) for insn in insns]
     return found
 
 
-def same(insn):
+def _same(insn):
     """An instruction or relocation without what may differ."""
     insn = re.sub(r"^R_AARCH64_\w+ \.(data|rodata|bss|text|init|exit)\S*", "DATA", insn)
     return re.sub(r", #\d+\]", ", #N]", insn, count=1) if insn.startswith("ldr ") else insn

@@ -7,7 +7,6 @@ from hyptrace import apt, base, process
 from hyptrace.machine import BUILD, TOOLS, Failure, note
 
 DL = BUILD / "dl"
-ROOM = 3000     # MB that a source needs, with a kernel
 # tar alone may take a source that is cut short for whole.
 UNPACK = """set -o pipefail
 case $1 in
@@ -23,41 +22,26 @@ def upstream(version):
     return version.partition("-")[0]
 
 
-def is_supported(version):
-    """It is not older than the oldest that the patches are for."""
-    return base.numbers(upstream(version)) >= base.numbers(base.read().oldest)
-
-
-def offered():
-    """The versions that apt offers: first the one that it would install, then from the newest."""
-    package = base.read().package
-    said = process.run(["apt-cache", "madison", package], check=False).stdout
-    found = sorted((line.split("|")[1].strip() for line in said.splitlines() if "|" in line),
-                   key=base.numbers, reverse=True)
-    first = apt.offered(package)
-    return list(dict.fromkeys(([first] if first else []) + found))
+def _supported(found):
+    """Those that are not older than what the patches are for, the newest first."""
+    oldest = base.numbers(base.read().oldest)
+    return sorted((each for each in found if base.numbers(upstream(each)) >= oldest),
+                  key=base.numbers, reverse=True)
 
 
 def versions():
-    """Those that are supported."""
-    return [version for version in offered() if is_supported(version)]
+    """Those that apt offers and we support, the newest first."""
+    said = process.run(["apt-cache", "madison", base.read().package], check=False).stdout
+    return _supported({line.split("|")[1].strip() for line in said.splitlines() if "|" in line})
 
 
 def known():
     """The newest of them that the patches were seen to apply to."""
-    newest = base.numbers(base.read().known)
-    return next(iter(sorted((each for each in versions() if base.numbers(upstream(each)) <= newest),
-                            key=base.numbers, reverse=True)), None)
-
-
-def choose():
-    """The first that is supported; those before it are named."""
-    for version in offered():
-        if is_supported(version):
+    last = base.read().known
+    for version in versions():
+        if base.numbers(upstream(version)) <= base.numbers(last):
             return version
-        note(f"{base.read().package} {version} is passed over: {base.read().oldest} is the oldest "
-             "supported")
-    return None
+    raise Failure(f"apt offers no such version: SOURCE=file takes its .deb or a .tar.xz of {last}")
 
 
 def _package(version):
@@ -81,43 +65,25 @@ def _download(version):
     return True
 
 
-def _fetched():
-    """The newest that was fetched before and is supported."""
-    found = [path.name.split("_")[1] for path in DL.glob(f"{base.read().package}_*.deb")]
-    return next(iter(sorted(filter(is_supported, found), key=base.numbers, reverse=True)), None)
-
-
 def fetch(version=""):
     """The package of the newest version, or of a given one. Lists that are missing or older than
     the mirror are fetched; when even that fails, what an earlier run fetched is good too."""
-    wanted = version
-    if not version:
-        process.run([TOOLS / "deps", "refresh"], check=False, stdout=None, stderr=None)
-        wanted = choose()
-    if not _download(wanted):
-        process.run([TOOLS / "deps", "update"], check=False, stdout=None, stderr=None)
-        wanted = version or choose()
-        if not _download(wanted):
-            wanted = None if version else _fetched()
-    if wanted:
-        return _package(wanted)
-    if not version and offered() and not versions():
-        raise Failure(f"apt offers no {base.read().package} from {base.read().oldest} on")
-    raise Failure(f"can't fetch {base.read().package}: "
+    for lists in ([] if version else ["refresh"]), ["update"]:
+        if lists:
+            process.run([TOOLS / "deps", *lists], check=False, stdout=None, stderr=None)
+        wanted = version or next(iter(versions()), None)
+        if _download(wanted):
+            return _package(wanted)
+    had = _supported(path.name.split("_")[1] for path in DL.glob(f"{base.read().package}_*.deb"))
+    if had and not version:
+        return _package(had[0])
+    raise Failure(f"can't fetch {base.read().package} {version}: "
                   f"{apt.says(BUILD / 'apt.log-update', BUILD / 'apt.log')}")
-
-
-def version_of(tree):
-    """The version that a source says it is."""
-    return process.run(["make", "-s", "--no-print-directory", "-C", tree, "kernelversion"],
-                       stderr=None).stdout.strip()
 
 
 def unpack(path, to):
     """Unpack a .deb, .tar.xz or .tar. Files are as new as that, so that kbuild sees a new version.
     The directory is whole or not there."""
-    if shutil.disk_usage(BUILD).free < ROOM << 20:
-        raise Failure(f"the kernel source, with a kernel, needs {ROOM} MB under build/")
     note(f"unpacking {path.name}")
     new = to.with_name(to.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
@@ -126,10 +92,4 @@ def unpack(path, to):
                           "unpacking, files"):
         said = (BUILD / "unpack.log").read_text("utf-8", "replace").splitlines()
         raise Failure(f"can't unpack {path.name}: {said[-1] if said else 'it is empty'}")
-    if not (new / "Kbuild").exists():
-        raise Failure(f"{path.name} is no kernel source")
-    version = version_of(new)
-    if not is_supported(version):
-        raise Failure(f"{path.name} is Linux {version}: {base.read().oldest} is the oldest "
-                      "supported")
     new.rename(to)

@@ -18,29 +18,15 @@ def _source_name(path):
     take, a hash of its path, size and time."""
     if path.suffix == ".deb" and path.parent == source.DL:
         return path.name.split("_")[1].replace("~", "-")
-    stat = path.stat()
-    identity = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    identity = f"{path.resolve()} {path.stat().st_size} {path.stat().st_mtime_ns}"
     return f"file-{hashlib.sha1(identity.encode()).hexdigest()[:7]}"
 
 
 def originals(path):
     """The commit of a source."""
-    if not path.is_file():
-        raise Failure(f"no file {path}")
     name = _source_name(path)
-    tree = base.read().tree
-    if (tree / ".git").exists() and (found := repo.commit_of(f"source/{name}")):
-        return found
-    return repo.add_source(path, name, source.unpack)
-
-
-def _check_new(commit):
-    """No new file is in the source."""
-    names = [name for name, (topic, _) in patches.assigned().items() if topic in patches.topics()]
-    listed = repo.git("ls-tree", "-r", "--name-only", "--full-tree", commit, "--", *names) \
-        if names else ""
-    for name in listed.splitlines():
-        raise Failure(f"{name} is in the kernel source: change it by a patch")
+    found = (base.read().tree / ".git").exists() and repo.commit_of(f"source/{name}")
+    return found or repo.add_source(path, name, source.unpack)
 
 
 def _check_kept():
@@ -52,39 +38,40 @@ def _check_kept():
 
 
 def _version(commit):
-    """Of a source, by its makefile."""
+    """The version of a source, by its makefile."""
     text = repo.git("show", f"{commit}:Makefile")
-    found = [re.search(rf"^{name} = *(\d+)", text, re.M)
-             for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
-    return ".".join(each[1] for each in found if each)
+    return ".".join(re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = *(\d+)", text, re.M))
 
 
-def _topics(commit):
-    """The commits of the topics on a source; why they do not apply."""
-    _check_new(commit)
-    return {topic: repo.apply(topic, commit) for topic in patches.topics()}
+def _on(path):
+    """The commits of a source and of the topics on it."""
+    commit = originals(path)
+    return commit, {topic: repo.apply(topic, commit) for topic in patches.topics()}
 
 
 def _on_newest():
     """The newest source, and the topics on it; or if they do not apply to one that is newer than
     the one known to work, that one."""
-    path = source.fetch()
-    commit = originals(path)
+    path, last = source.fetch(), base.read().known
     try:
-        return commit, _topics(commit)
+        return _on(path)
     except Failure as failure:
-        version, last = _version(commit), base.read().known
+        version = _version(originals(path))
         if base.numbers(version) <= base.numbers(last):
             raise
         note(f"{failure}\nhyptrace: the series no longer applies to Linux {version}; the newest "
              f"version that is known to work is {last}")
     older = source.known()
-    if not older:
-        raise Failure("apt offers no such version: SOURCE=file takes its .deb or a .tar.xz of "
-                      f"Linux {last}")
     note(f"using {older}, which apt offers too")
-    commit = originals(source.fetch(older))
-    return commit, _topics(commit)
+    return _on(source.fetch(older))
+
+
+def _move(tip):
+    """Move the work tree to a new tip: only what differs is written. Edits stay, or stop it."""
+    done = repo.git("checkout", "-q", "-B", "tree", tip, "--", check=False)
+    if done.returncode:
+        raise Failure(f"build/tree has edits in the way: make import\n{done.stderr.strip()}")
+    repo.git("update-ref", repo.laid("tree"), tip)
 
 
 def make():
@@ -94,38 +81,20 @@ def make():
     with process.lock(tree.name):
         if (tree / ".git").exists():
             _check_kept()
-        elif tree.exists():
-            shutil.rmtree(tree)    # not of git
-        if option("SOURCE"):
-            commit = originals(pathlib.Path(option("SOURCE")))
-            tips = _topics(commit)
-        else:
-            commit, tips = _on_newest()
+        given = option("SOURCE")
+        commit, tips = _on(pathlib.Path(given)) if given else _on_newest()
+        refs = {repo.laid("source"): commit}
         for topic, tip in tips.items():
-            repo.set_branch(topic, tip)
-        repo.git("update-ref", repo.laid("source"), commit)
-        before = repo.commit_of("HEAD")
-        tip = repo.merge(tips)
+            refs |= {f"refs/heads/{topic}": tip, repo.laid(topic): tip}
+        for ref, value in refs.items():
+            repo.git("update-ref", ref, value)
+        before, tip = repo.commit_of("HEAD"), repo.merge(tips)
         _move(tip)
         changed = repo.git("diff", "--name-only", "--no-renames", before, tip).splitlines()
     count = sum(len(patches.series(topic)) for topic in tips)
     note(f"build/{tree.name}: {_version(commit)}, {count} patches, "
          f"{len(patches.new_files())} new files; {len(changed)} written")
     return tree
-
-
-def _move(tip):
-    """Move the work tree from the old tip to the new one: only what differs is written. Edits stay,
-    or stop it."""
-    done = repo.git("checkout", "-q", "-B", "tree", tip, "--", check=False)
-    if done.returncode:
-        raise Failure(f"build/tree has edits in the way: make import\n{done.stderr.strip()}")
-    repo.git("update-ref", repo.laid("tree"), tip)
-
-
-def topics():
-    """The topics of the base."""
-    return patches.topics()
 
 
 def mails(topic):
@@ -135,11 +104,11 @@ def mails(topic):
 
 def checkout(name, topics=None, commit=None):    # pylint: disable=redefined-outer-name
     """Another work tree, build/tree-NAME: of these topics, without any the source, or of a commit.
-    What has not changed
-    since it was made keeps its time."""
+    What has not changed since it was made keeps its time."""
     path = BUILD / f"tree-{name}"
-    commit = commit or (repo.merge({each: repo.commit_of(each) for each in topics}) if topics
-                        else repo.commit_of(repo.laid("source")))
+    if topics:
+        commit = repo.merge({each: repo.commit_of(each) for each in topics})
+    commit = commit or repo.laid("source")
     if not (path / ".git").exists():
         shutil.rmtree(path, ignore_errors=True)
         repo.git("worktree", "prune")
@@ -152,52 +121,48 @@ def checkout(name, topics=None, commit=None):    # pylint: disable=redefined-out
 @contextlib.contextmanager
 def edited(changes):
     """Files of build/tree with other texts, {path: text}; they are put back with their times."""
-    tree = base.read().tree
-    kept = {path: ((tree / path).read_bytes(), (tree / path).stat()) for path in changes}
+    paths = {base.read().tree / name: text for name, text in changes.items()}
+    kept = {path: (path.read_bytes(), path.stat()) for path in paths}
     try:
-        for path, text in changes.items():
-            (tree / path).write_text(text, "utf-8")
+        for path, text in paths.items():
+            path.write_text(text, "utf-8")
         yield
     finally:
         for path, (text, stat) in kept.items():
-            (tree / path).write_bytes(text)
-            os.utime(tree / path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            path.write_bytes(text)
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
 def more_events(entries):
     """For edited(): the event list with more entries, at its end."""
     path, end = "arch/arm64/include/asm/kvm_hypevents.h", "#undef HYP_EVENT\n"
-    before, found, after = (base.read().tree / path).read_text("utf-8").partition(end)
-    if not found:
-        raise Failure(f"no end of the event list in {path}")
-    return {path: before + entries + found + after}
+    text = (base.read().tree / path).read_text("utf-8")
+    return {path: text.replace(end, entries + end, 1)}
 
 
-new_files, touched, our_options = patches.new_files, patches.touched, patches.options
+topics, new_files, our_options = patches.topics, patches.new_files, patches.options
 
 
 def c_files(arch="arm64"):
     """The kernel's .c files that are ours or that the patches change, for an architecture."""
-    return sorted(name for name in {*new_files(), *touched()}
-                  if name.endswith(".c") and not name.startswith("tools/")
-                  and (not name.startswith("arch/") or name.startswith(f"arch/{arch}/")))
+    return sorted(name for name in {*new_files(), *patches.touched()}
+                  if re.match(rf"(?!tools/|arch/(?!{arch}/)).*\.c$", name))
+
+
+def _is_named(tree, name):
+    """The makefile beside a source has its object."""
+    makefile, stem = tree / pathlib.Path(name).parent / "Makefile", pathlib.Path(name).stem
+    return makefile.exists() and re.search(rf"\b{stem}\.o\b", makefile.read_text("utf-8"))
 
 
 def objects(tree):
     """What kbuild makes of them. A file that another one includes has no object of its own."""
-    files = [name for name in c_files() if not name.startswith("arch/arm64/kvm/")]
-    included = {found.rpartition("/")[2] for name in c_files() if (tree / name).exists()
-                for found in re.findall(r'^#include "(.*\.c)"$', (tree / name).read_text("utf-8"),
-                                        re.M)}
-    found = ["arch/arm64/kvm/"]
-    for name in files:
-        directory, _, leaf = name.rpartition("/")
-        makefile = tree / directory / "Makefile"
-        if leaf in included and not (makefile.exists() and re.search(
-                rf"\b{re.escape(leaf[:-2])}\.o\b", makefile.read_text("utf-8"))):
-            continue
-        found.append(f"{name[:-2]}.o")
-    return found
+    files = c_files()
+    text = "".join((tree / name).read_text("utf-8") for name in files if (tree / name).exists())
+    included = re.findall(r'^#include "(?:.*/)?(.*\.c)"$', text, re.M)
+    return ["arch/arm64/kvm/"] + [
+        f"{name[:-2]}.o" for name in files if not name.startswith("arch/arm64/kvm/")
+        and (pathlib.Path(name).name not in included or _is_named(tree, name))]
 
 
 def main():

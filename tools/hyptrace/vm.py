@@ -10,28 +10,42 @@ import pathlib
 import re
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
 from dataclasses import dataclass
 
-from hyptrace import console, image, kernel, process
-from hyptrace.machine import (BUILD, Failure, arch_of, image_of, need, note, number,
-                              option, scaled)
+from hyptrace import console, image as images, kernel, process
+from hyptrace.machine import BUILD, Failure, arch_of, image_of, need, note, number, option, scaled
 
 HUNG = 124
 DIED = 125
 KEPT = 86400    # seconds that what is known of a run stays in build/vm
-SHOWN = 40      # lines of the console, where it ended badly
 MODES = "protected", "nvhe", "vhe", "none"
-WITHOUT_VHE = re.compile("cortex-a([57][37]|72)")
 
 # For scripts with build/selftest as their files
-PRELUDE = """#!/bin/sh
+PRELUDE = r"""#!/bin/sh
 set -ex
 export PATH="/test/hyp-trace:$PATH" DIR=/test/hyp-trace HYP=/sys/kernel/tracing/hypervisor
 . "$DIR/until.sh"
+# An event comes from EL2.
+writes() { echo "$1" >"$HYP/write_event"; grep "selftest id=$1\$" "$HYP/trace"; }
+# off_by_less SECONDS: the hypervisor's clock than that, by an event that is written now
+off_by_less() {
+	before=$(cut -d ' ' -f 1 /proc/uptime)
+	echo 77 >"$HYP/write_event"
+	after=$(cut -d ' ' -f 1 /proc/uptime)
+	awk -v from="$before" -v to="$after" -v less="$1" '/selftest id=77$/ { at = $2 + 0 }
+		END { exit !(at > from - less && at < to + less) }' "$HYP/trace"
+}
 """
+
+# Before 8.1 QEMU does not lock the pages that it translates, while code in them changes: with one
+# thread for all CPUs of x86 none is at work then.
+BOARDS = {
+    "arm64": "-M virt,virtualization=on,gic-version=3 -global virtio-mmio.force-legacy=false "
+             "-global virtio-mmio.ioeventfd=off -device virtio-serial-device",
+    "x86_64": "-M q35 -accel tcg,thread=single -device virtio-serial-pci,ioeventfd=off"}
+CONSOLES = {"arm64": "ttyAMA0 earlycon", "x86_64": "ttyS0"}
 
 
 @dataclass
@@ -45,66 +59,49 @@ class Result:
     out: pathlib.Path
 
 
-def _image(config, tree):
-    """The Image of a configuration, or of a user's own tree."""
-    if not tree:
-        return kernel.image(config)
-    built = pathlib.Path(tree) / image_of("arm64")
-    return built if built.is_file() else kernel.image("own")
+def _new_run():
+    """A directory for a run. Those of former days go."""
+    runs = BUILD / "vm"
+    runs.mkdir(exist_ok=True)
+    for old in runs.iterdir():
+        if time.time() - old.stat().st_mtime > KEPT:
+            shutil.rmtree(old, ignore_errors=True)
+    return pathlib.Path(tempfile.mkdtemp(dir=runs, prefix=time.strftime("%H%M%S-")))
 
 
+@dataclass
 class Machine:     # pylint: disable=too-many-instance-attributes
     """What is booted, and how."""
+    config: str = "default"
+    mode: str = "protected"
+    cpu: str = "max"
+    smp: int = 2
+    mem: str = "1G"
+    image: pathlib.Path = None
+    cmdline: str = ""
+    qemu_args: str = ""
+    timeout: int = None
 
-    def __init__(self, config="default", mode="protected", cpu="max", smp=2, mem="1G", image=None,
-                 tree=None, cmdline="", qemu_args="", timeout=None):
-        # pylint: disable=too-many-arguments,redefined-outer-name
-        self.arch, self.cpu, self.smp, self.mem = arch_of(config), cpu, smp, mem
-        self.image = pathlib.Path(image or _image(config, tree))
+    def __post_init__(self):
+        self.arch = arch_of(self.config)
+        self.image = pathlib.Path(self.image or kernel.image(self.config))
         if not self.image.is_file():
-            raise Failure(f"no kernel {self.image}: make kernel{f' TREE={tree}' if tree else ''}")
-        self.built = pathlib.Path(str(self.image).removesuffix(image_of(self.arch)))
-        self.qemu_args, self.timeout = qemu_args.split(), timeout
-        self.cmdline = f"{self._mode(mode)} {cmdline}" if self.arch == "arm64" else cmdline
-        BUILD.joinpath("vm").mkdir(exist_ok=True)
-        for old in BUILD.joinpath("vm").iterdir():
-            if time.time() - old.stat().st_mtime > KEPT:
-                shutil.rmtree(old, ignore_errors=True)
-        self.run = pathlib.Path(tempfile.mkdtemp(dir=BUILD / "vm", prefix=time.strftime("%H%M%S-")))
+            raise Failure(f"no kernel {self.image}: make kernel")
+        if self.mode not in MODES:
+            raise Failure(f"no mode {self.mode}: {', '.join(MODES)}")
+        self.run = _new_run()
+        for name in "output", "files", "status":
+            self.run.joinpath(name).touch()
         self.run.joinpath("out").mkdir()
 
-    def _mode(self, mode):
-        """How KVM is set up, for the kernel's command line."""
-        if mode not in MODES:
-            raise Failure(f"no mode {mode}: {', '.join(MODES)}")
-        if mode != "vhe":
-            return f"kvm-arm.mode={mode}"
-        if WITHOUT_VHE.match(self.cpu):
-            raise Failure(f"MODE=vhe: {self.cpu} has no VHE")
-        return ""
-
-    def config(self):
-        """The kernel's configuration, as far as it is known."""
-        path = self.built / ".config"
-        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-
-    def _patience(self):
-        """When the kernel complains of a stall of RCU or of a task that hangs."""
-        words = [f"rcupdate.rcu_cpu_stall_timeout={min(int(scaled(21)), 300)}"]
-        if "CONFIG_DETECT_HUNG_TASK=y" in self.config():
-            words.append(f"sysctl.kernel.hung_task_timeout_secs={int(scaled(120))}")
-        return words
-
-    def _board(self):
-        """What QEMU is for the architecture. Before 8.1 QEMU does not lock the pages that it
-        translates, while code in them changes: with one thread for all CPUs of x86 none is at
-        work then."""
-        if self.arch == "x86_64":
-            return ["-M", "q35", "-accel", "tcg,thread=single",
-                    "-device", "virtio-serial-pci,ioeventfd=off"]
-        return ["-M", "virt,virtualization=on,gic-version=3",
-                "-global", "virtio-mmio.force-legacy=false",
-                "-global", "virtio-mmio.ioeventfd=off", "-device", "virtio-serial-device"]
+    def _words(self):
+        """The kernel's command line. An error is a panic, and a panic the end of the log."""
+        words = [f"console={CONSOLES[self.arch]} panic=-1 oops=panic",
+                 f"rcupdate.rcu_cpu_stall_timeout={min(int(scaled(21)), 300)}",
+                 f"sysctl.kernel.hung_task_timeout_secs={int(scaled(120))}"]
+        if self.arch == "arm64" and self.mode != "vhe":
+            words.append(f"kvm-arm.mode={self.mode}")
+        return " ".join(words + [self.cmdline])
 
     def _port(self, name):
         """A port whose data ends up in a file of the run's directory. A file always takes what it
@@ -113,102 +110,110 @@ class Machine:     # pylint: disable=too-many-instance-attributes
                 "-device", f"virtserialport,chardev={name},name=hyptrace.{name}"]
 
     def command(self, *more):
-        """QEMU's. An error is a panic and a panic the end: the log then stops at it."""
-        tty = "ttyS0" if self.arch == "x86_64" else "ttyAMA0 earlycon"
-        words = [f"console={tty}", "panic=-1", "oops=panic", *self._patience(), self.cmdline]
-        return [*image.qemu(self.arch), *self._board(), "-cpu", self.cpu, "-smp", str(self.smp),
-                "-m", self.mem, "-nic", "none", "-no-reboot", "-display", "none", "-monitor",
-                "none", "-kernel", self.image, "-initrd", self.run / "initrd", "-append",
-                " ".join(words), *self._port("output"), *self._port("files"),
-                *self._port("status"), *self.qemu_args, *more]
+        """QEMU's."""
+        return [*images.qemu(self.arch), *BOARDS[self.arch].split(), "-cpu", self.cpu,
+                "-smp", str(self.smp), "-m", self.mem, "-nic", "none", "-no-reboot",
+                "-display", "none", "-monitor", "none", "-kernel", self.image,
+                "-initrd", self.run / "initrd", "-append", self._words(), *self._port("output"),
+                *self._port("files"), *self._port("status"), *self.qemu_args.split(), *more]
 
     def make_initrd(self, script=None, files=None):
         """The rootfs and, appended to it, the script and its files."""
-        rootfs = image.rootfs(self.arch if self.arch == "arm64" else "amd64")
-        shutil.copyfile(rootfs, self.run / "initrd")
+        shutil.copy(images.rootfs(self.arch), self.run / "initrd")
         if script is None:
             return
         stage = self.run / "stage"
         stage.joinpath("test").mkdir(parents=True)
-        stage.joinpath("scale").write_text(option("SCALE", "100") + "\n", encoding="utf-8")
+        stage.joinpath("scale").write_text(option("SCALE", "100") + "\n", "utf-8")
         if files:
             shutil.copytree(files, stage / "test", dirs_exist_ok=True)
         if isinstance(script, pathlib.Path):
-            script = script.read_text(encoding="utf-8")
+            script = script.read_text("utf-8")
         if not script.startswith("#!"):
             script = "#!/bin/sh\n" + script
-        stage.joinpath("test/script").write_text(script, encoding="utf-8")
+        stage.joinpath("test/script").write_text(script, "utf-8")
         stage.joinpath("test/script").chmod(0o755)
-        process.run(["sh", "-c", "find test scale | cpio --quiet -o -H newc -R +0:+0 >>../initrd"],
-                    cwd=stage)
+        with open(self.run / "initrd", "ab") as initrd:
+            images.pack(stage, initrd)
         shutil.rmtree(stage)
 
     def read(self, name):
         """What a file of the run's directory has."""
-        path = self.run / name
-        if not path.exists():
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace").replace("\r", "")
+        return self.run.joinpath(name).read_text("utf-8", "replace").replace("\r", "")
 
     def _wait(self, child, limit, show):
         """Wait for QEMU, and pass on what the script says as it comes. False: it took too long."""
-        deadline, done = time.monotonic() + limit, 0
-        while True:
-            ended = child.poll() is not None or time.monotonic() > deadline
-            path = self.run / "output"
-            if show and path.exists():
-                with open(path, "rb") as said:
-                    said.seek(done)
-                    done += show.write(said.read())
-                    show.flush()
-            if ended:
-                return child.poll() is not None
-            time.sleep(0.05)
+        deadline = time.monotonic() + limit
+        with open(self.run / "output", encoding="utf-8", errors="replace", newline="") as said:
+            while True:
+                ended = child.poll() is not None
+                if show:
+                    print(said.read(), end="", flush=True)
+                if ended or time.monotonic() > deadline:
+                    return ended
+                time.sleep(0.05)
 
     def _verdict(self, ended, limit):
         """The status, and what is wrong."""
         if not ended:
-            return HUNG, f"no end after {limit:.0f} s", SHOWN
+            return HUNG, f"no end after {limit:.0f} s"
         if faults := console.splats(self.read("console")):
-            return DIED, f"the kernel complained: {faults[0]}", 60
-        status = self.read("status").strip()
-        if not status:
-            return DIED, f"{self.read('qemu')}the guest ended without a status", SHOWN
-        return int(status), "", 0
+            return DIED, f"the kernel complained: {faults[0]}"
+        if status := self.read("status"):
+            process.run(["tar", "-xf", self.run / "files", "-C", self.run / "out"])
+            return int(status), ""
+        return DIED, f"{self.read('qemu')}the guest ended without a status"
 
-    def _receive(self):
-        """What the script left in /out, now that the guest is known to have ended well."""
-        try:
-            with tarfile.open(self.run / "files") as archive:
-                archive.extractall(self.run / "out")
-        except tarfile.TarError as error:
-            return f"what the guest sent of /out can't be unpacked: {error}"
-        return ""
-
-    def run_script(self, show=None):
+    def run_script(self, show=False):
         """Boot, and see how the script ends."""
-        limit = scaled(self.timeout or 600)
-        with open(self.run / "qemu", "wb") as said, \
-                process.started(self.command("-serial", f"file:{self.run / 'console'}"),
-                                stdout=said, stderr=said) as child:
+        limit, log = scaled(self.timeout or 600), self.run / "console"
+        log.touch()
+        with open(self.run / "qemu", "wb") as said, process.started(
+                self.command("-serial", f"file:{log}"), stdout=said, stderr=said) as child:
             ended = self._wait(child, limit, show)
         self.run.joinpath("initrd").unlink()
-        status, why, shown = self._verdict(ended, limit)
-        if not why and (why := self._receive()):
-            status, shown = DIED, SHOWN
+        status, why = self._verdict(ended, limit)
         if why:
-            tail = "\n".join("    " + line for line in self.read("console").splitlines()[-shown:])
-            why = f"vm: {why}; the end of the console ({self.run}/console):\n{tail}"
+            tail = "\n    ".join(self.read("console").splitlines()[-60:])
+            why = f"vm: {why}; the end of the console ({log}):\n    {tail}"
         return Result(status, self.read("output"), self.read("console"), why, self.run / "out")
 
-    def interactive(self, *more):
+    def interactive(self):
         """Boot, with a shell on the terminal."""
-        tty = "stdio,id=tty,mux=on,signal=off,logfile=" + str(self.run / "console")
-        command = self.command("-chardev", tty, "-serial", "chardev:tty", *more)
+        log = self.run / "console"
+        command = self.command("-chardev", f"stdio,id=tty,mux=on,signal=off,logfile={log}",
+                               "-serial", "chardev:tty")
         with process.started(command, stdin=None, start_new_session=False) as child:
             child.wait(self.timeout and scaled(self.timeout))
         if not self.read("status"):
-            raise Failure(f"the guest died (its console: {self.run}/console)")
+            raise Failure(f"the guest died (its console: {log})")
+
+    def _el2_offset(self, built):
+        """By how much EL2's addresses differ from those in vmlinux. QEMU loads the kernel 2 MB
+        above the start of memory. EL2 maps memory from there on at the highest bit of a virtual
+        address, see compute_layout() in arch/arm64/kvm/va_layout.c; where it adds a random number,
+        only a program that runs can say."""
+        options = kernel.values((built / ".config").read_text("utf-8"))
+        if options.get("CONFIG_RANDOMIZE_BASE") == "y":
+            raise Failure("DEBUG=1: EL2 is at a random place: build without CONFIG_RANDOMIZE_BASE")
+        bits = int(options["CONFIG_ARM64_VA_BITS"])
+        text = re.search(r"^(\w+) \w _text$", (built / "System.map").read_text("utf-8"), re.M)[1]
+        return f"{(1 << (bits - 1)) + 0x200000:#x}-0x{text}"
+
+    def wait_for_gdb(self):
+        """What QEMU and gdb need to debug; says how to begin."""
+        built = pathlib.Path(str(self.image).removesuffix(image_of("arm64")))
+        vmlinux, socket = built / "vmlinux", self.run / "gdb"
+        if not vmlinux.is_file():
+            raise Failure(f"DEBUG=1: no vmlinux of arm64 beside {self.image}")
+        need("debug")
+        BUILD.joinpath("gdb").write_text(
+            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self._el2_offset(built)}\n"
+            f"target remote {socket}\n", "utf-8")
+        note("waiting for: gdb-multiarch -x build/gdb; "
+             "a breakpoint at EL2: break __kvm_nvhe_handle_trap")
+        self.qemu_args += (f" -S -chardev socket,id=gdb,path={socket},server=on,wait=off"
+                           " -gdb chardev:gdb")
 
 
 def boot(script, files=None, **how):
@@ -219,65 +224,25 @@ def boot(script, files=None, **how):
     return machine.run_script()
 
 
-def _el2_offset(machine):
-    """By how much EL2's addresses differ from those in vmlinux. QEMU loads the kernel 2 MB above
-    the start of memory. EL2 maps memory from there on at the highest bit of a virtual address, see
-    compute_layout() in arch/arm64/kvm/va_layout.c; where it adds a random number, only a program
-    that runs can say."""
-    if "CONFIG_RANDOMIZE_BASE=y" in machine.config():
-        raise Failure("DEBUG=1: EL2 is at a random place: build without CONFIG_RANDOMIZE_BASE")
-    bits = next(int(line.partition("=")[2]) for line in machine.config()
-                if line.startswith("CONFIG_ARM64_VA_BITS="))
-    symbols = machine.built.joinpath("System.map").read_text(encoding="utf-8")
-    text = re.search(r"^(\w+) \w _text$", symbols, re.M)[1]
-    return f"{(1 << (bits - 1)) + 0x200000:#x}-0x{text}"
-
-
-def _debug(machine):
-    """What QEMU and gdb need to debug; says how to begin."""
-    if machine.arch != "arm64":
-        raise Failure("DEBUG=1 is for arm64")
-    for name in "vmlinux", "System.map", ".config":
-        if not machine.built.joinpath(name).is_file():
-            raise Failure(f"DEBUG=1: no {name} beside {machine.image}")
-    need("debug")
-    vmlinux, socket = machine.built / "vmlinux", machine.run / "gdb"
-    BUILD.joinpath("gdb").write_text(
-        f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {_el2_offset(machine)}\n"
-        f"target remote {socket}\n", encoding="utf-8")
-    note("waiting for: gdb-multiarch -x build/gdb; "
-         "a breakpoint at EL2: break __kvm_nvhe_handle_trap")
-    machine.qemu_args += ["-S", "-chardev", f"socket,id=gdb,path={socket},server=on,wait=off",
-                          "-gdb", "chardev:gdb"]
-
-
-def _check(script, files, out):
-    """The arguments make sense."""
-    if script and not os.path.isfile(script):
-        raise Failure(f"no script {script}")
-    if files and not os.path.isdir(files):
-        raise Failure(f"no directory {files}")
-    if (files or out) and not script:
-        raise Failure(f"{'FILES' if files else 'OUT'} without SCRIPT")
-
-
 def main():
-    """`make vm`: the variables are Machine's parameters."""
+    """`make vm`: the variables are Machine's fields."""
     script, files, out = option("SCRIPT"), option("FILES"), option("OUT")
-    _check(script, files, out)
+    for path in filter(None, (script, files)):
+        if not os.path.exists(path):
+            raise Failure(f"no {path}")
     need("vm")
-    names = "config", "mode", "cpu", "mem", "image", "tree", "cmdline", "qemu_args"
+    names = "config", "mode", "cpu", "mem", "image", "cmdline", "qemu_args"
     given = {name: option(name.upper()) for name in names if option(name.upper())}
     machine = Machine(smp=number("SMP", 2), timeout=number("TIMEOUT"), **given)
     if option("DEBUG"):
-        _debug(machine)
+        machine.wait_for_gdb()
     machine.make_initrd(pathlib.Path(script) if script else None, files)
     if not script:
         machine.interactive()
         return 0
-    result = machine.run_script(sys.stdout.buffer)
+    result = machine.run_script(show=True)
     if option("CONSOLE"):
-        pathlib.Path(option("CONSOLE")).write_text(result.console, encoding="utf-8")
+        pathlib.Path(option("CONSOLE")).write_text(result.console, "utf-8")
     if result.errors:
         print(result.errors, file=sys.stderr)
     elif out:

@@ -5,6 +5,9 @@ A test counts as many checks as it makes; one that makes none counts as one. Eac
 its results in build/results/checks.jsonl, of which check.py makes the last line and junit.xml.
 """
 
+import functools
+import os
+
 import pytest
 
 from hyptrace import check, kernel as kernels, ktap, machine, process, tree as trees, vm as vms
@@ -12,7 +15,9 @@ from hyptrace.machine import Failure, number, option
 
 LIMIT = 1500    # seconds that a test may take, or four times what its marker says
 BUILDING = 350  # seconds that a kernel takes, with an empty ccache
-CHECKS = pytest.StashKey()
+CHECKS, TEST = pytest.StashKey(), pytest.StashKey()
+# The last check of each phase of a test
+ENDS = {"setup": "it can be set up", "call": "the test ends", "teardown": "it ends well"}
 
 
 class Checks:
@@ -41,6 +46,12 @@ class Checks:
                   + ("\n" + each.comment if not each.passed else ""))
 
 
+    def ran(self, form, result):
+        """The checks of a run of script_of()."""
+        self.add(ktap.read(result.output, form))
+        self(f"{form}: the machine ends well", result.status == 0, result.errors)
+
+
 class Machines:
     """Virtual machines for a test."""
 
@@ -52,8 +63,7 @@ class Machines:
         if not image:
             self.build(config)
         result = vms.boot(script, config=config, image=image, **how)
-        if result.errors:
-            print(result.errors)
+        print(result.errors)
         return result
 
     def ok(self, name, script, **how):
@@ -72,13 +82,8 @@ class Machines:
         """Each of the lines is a program and its arguments, which prints KTAP; its checks become
         the test's."""
         result = self(script_of(lines, setup), **how)
-        self.report(form, result)
+        self.checks.ran(form, result)
         return result
-
-    def report(self, form, result):
-        """The checks of a run of script_of()."""
-        self.checks.add(ktap.read(result.output, form))
-        self.checks(f"{form}: the machine ends well", result.status == 0, result.errors)
 
 
 def script_of(lines, setup=""):
@@ -97,9 +102,8 @@ run() {
 
 def pytest_configure(config):
     """The markers."""
-    for name, text in check.SETS.items():
-        config.addinivalue_line("markers", f"{name}: {text}")
-    for text in ("seconds(n): what it takes on two CPUs where a boot takes 3.5 s",
+    for text in (*map(": ".join, check.SETS.items()),
+                 "seconds(n): what it takes on two CPUs where a boot takes 3.5 s",
                  "host: it needs no kernel, and may run beside others",
                  "alone: it boots no kernel, and needs the machine",
                  "boots(config): the kernel that it boots"):
@@ -109,7 +113,7 @@ def pytest_configure(config):
         process.end_on_signals()
 
 
-def booted(item):
+def _booted(item):
     """The configuration of the kernel that a test boots; None if there is none."""
     if marker := item.get_closest_marker("boots"):
         return marker.args[0]
@@ -118,103 +122,72 @@ def booted(item):
     return getattr(item, "callspec", None) and item.callspec.params.get("config") or "default"
 
 
-def name_of(item):
-    """The name that TESTS takes: the module's noun, the function's if it is another, and the
-    parameters."""
-    noun, function = item.path.stem.removeprefix("test_"), item.function.__name__
-    parts = [noun, function.removeprefix("test_"), *item.name.partition("[")[2][:-1].split("-")]
-    return ".".join(part for n, part in enumerate(parts) if part and part not in parts[:n])
-
-
-def seconds_of(item):
-    """What a test takes where the markers were measured."""
-    marker = item.get_closest_marker("seconds")
-    return marker.args[0] if marker else 1
-
-
-def sets_of(item):
-    """The sets that it is in."""
-    return [name for name in check.SETS if item.get_closest_marker(name)]
-
-
-def described(item):
-    """The test, as the choice needs it."""
-    return check.Test(name_of(item), sets_of(item), seconds_of(item), booted(item),
+def _described(item):
+    """The test, as the choice needs it. The name that TESTS takes is the module's noun, the
+    function's if it is another, and the parameters."""
+    parts = [item.path.stem.removeprefix("test_"), item.function.__name__.removeprefix("test_"),
+             *item.name.partition("[")[2][:-1].split("-")]
+    name = ".".join(part for n, part in enumerate(parts) if part and part not in parts[:n])
+    seconds = item.get_closest_marker("seconds")
+    return check.Test(name, [each for each in check.SETS if item.get_closest_marker(each)],
+                      seconds.args[0] if seconds else 1, _booted(item),
                       bool(item.get_closest_marker("host")), item)
 
 
 def pytest_collection_modifyitems(config, items):
     """Choose what was asked for."""
     try:
-        chosen = check.choose([described(item) for item in items])
+        chosen = check.choose([_described(item) for item in items])
     except Failure as failure:
         raise pytest.UsageError(str(failure)) from failure
-    kept = [test.item for test in chosen]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
-    if option("LIST") == "names":
-        items[:] = []
-    elif option("LIST"):
+    for test in chosen:
+        test.item.stash[TEST] = test
+    config.hook.pytest_deselected(items=[item for item in items if TEST not in item.stash])
+    items[:] = [] if option("LIST") else [test.item for test in chosen]
+    if option("LIST") not in ("", "names"):
         last = check.last_times()
         for test in chosen:
             print(f"{last.get(test.item.nodeid, '-'):>6} {test.seconds:>6}  "
                   f"{','.join(test.sets):<16} {test.name}")
         print(f"{'':>6} {sum(test.seconds for test in chosen):>6}  seconds in all")
-        items[:] = []
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test fails if one of its checks does; what it made is kept with its report."""
-    outcome = yield
-    report = outcome.get_result()
-    if call.when != "call":
-        return
-    made = item.stash.get(CHECKS, None)
-    left = check.seconds_left()
-    if report.failed and left is not None and left < 2:
-        report.outcome, report.longrepr = "skipped", (item.nodeid, 0, "the time limit is reached")
-    results = list(made.results) if made else []
-    if report.failed or not results:
-        text = "" if report.passed else str(report.longrepr)[-4000:]
-        results.append(ktap.Check("the test ends" if made and made.results else item.name,
-                                  not report.failed, text, report.skipped))
-    if report.passed and not all(each.passed for each in results):
-        report.outcome = "failed"
-        report.longrepr = "\n".join(f"not ok - {each.name}" for each in results if not each.passed)
+    report, left = (yield).get_result(), check.seconds_left()
+    results, name = [], ENDS[call.when]
+    if call.when == "call":
+        if report.failed and left is not None and left < 2:
+            report.outcome = "skipped"
+            report.longrepr = item.nodeid, 0, "the time limit is reached"
+        if CHECKS in item.stash:
+            results = item.stash[CHECKS].results
+        name = name if results else item.name
+    if not report.passed or call.when == "call" and not results:
+        text = str(report.longrepr[2] if report.skipped else report.longrepr or "")[-4000:]
+        results.append(ktap.Check(name, not report.failed, text, report.skipped))
+    if wrong := [f"not ok - {each.name}" for each in results if not each.passed]:
+        report.outcome, report.longrepr = "failed", report.longrepr or "\n".join(wrong)
     report.hyptrace = [list(each) for each in results]
 
 
-class Recorder:    # pylint: disable=too-few-public-methods
-    """Writes what each test made to build/results."""
-
-    def pytest_runtest_logreport(self, report):
-        """At the end of each."""
-        results = getattr(report, "hyptrace", None)
-        if report.when == "setup" and not report.passed:
-            text = str(report.longrepr[2] if report.skipped else report.longrepr)[-4000:]
-            results = [["it can be set up", not report.failed, text, report.skipped]]
-        elif report.when == "teardown" and report.failed:
-            results = [["it ends well", False, str(report.longrepr)[-4000:], False]]
-        if results is not None:
-            check.record(report.nodeid, results, report.duration, report.capstdout)
-
-
-def pytest_sessionstart(session):
-    """Only the session that has all reports writes them."""
-    if not hasattr(session.config, "workerinput"):
-        session.config.pluginmanager.register(Recorder())
+def pytest_runtest_logreport(report):
+    """Write what each test made to build/results. Only the session that has all reports does."""
+    lost = [["the test ends", False, str(report.longrepr), False]]
+    results = getattr(report, "hyptrace", lost)
+    if results and "PYTEST_XDIST_WORKER" not in os.environ:
+        check.record(report.nodeid, results, report.duration, report.capstdout)
 
 
 def pytest_runtest_setup(item):
     """A test that would not end before the time is over is not begun; one that does not is
     ended."""
-    config = booted(item)
-    builds = config and not kernels.image(config).exists()
+    test, left = item.stash[TEST], check.seconds_left()
+    builds = test.boots and not kernels.image(test.boots).exists()
     expected = max(check.last_times().get(item.nodeid, 0) * 1.25,
-                   machine.scaled(seconds_of(item) + (BUILDING if builds else 0)))
-    limit = machine.scaled(number("TEST_TIMEOUT") or max(LIMIT, 4 * seconds_of(item)))
-    left = check.seconds_left()
+                   machine.scaled(test.seconds + (BUILDING if builds else 0)))
+    limit = machine.scaled(number("TEST_TIMEOUT") or max(LIMIT, 4 * test.seconds))
     if left is not None:
         if expected > left:
             pytest.skip(f"it would take about {expected:.0f} s; {max(left, 0):.0f} s are left")
@@ -233,28 +206,24 @@ def _checks(request):
 def _kernel():
     """Builds a kernel, once a session. The default one shows how fast the machine is. One that was
     built in some way is there for who asks for its configuration alone."""
-    made, last = {}, {}
+    made = {}
 
     def build(config="default", **how):
-        key = config, str(how)
-        if not how:
-            key = last.get(config, key)
-        if key not in made:
-            made[key] = None
+        if config not in made or how and made[config][0] != how:
+            made[config] = how, None
             trees.make()
-            made[key] = kernels.build(config, **how)
-            last[config] = key
+            made[config] = how, kernels.build(config, **how)
             check.calibrate()
-        if made[key] is None:
+        if made[config][1] is None:
             pytest.fail(f"the {config} kernel could not be built")
-        return made[key]
+        return made[config][1]
     return build
 
 
 @pytest.fixture(name="vm")
 def _vm(kernel, checks, request):    # pylint: disable=redefined-outer-name
     """Boots virtual machines, with the kernel of the test if nothing else is said."""
-    config = booted(request.node) or "default"
+    config = request.node.stash[TEST].boots or "default"
     kernel(config)
     return Machines(kernel, config, checks)
 
@@ -262,13 +231,9 @@ def _vm(kernel, checks, request):    # pylint: disable=redefined-outer-name
 @pytest.fixture(name="selftest", scope="session")
 def _selftest(kernel):    # pylint: disable=redefined-outer-name
     """Builds kselftests, once a session."""
-    made = {}
-
+    @functools.cache
     def build(suite="hyp-trace", config="default", tree=None):
-        key = suite, config, str(tree)
-        if key not in made:
-            if not tree:
-                kernel(config)
-            made[key] = kernels.selftest(suite, config, tree)
-        return made[key]
+        if not tree:
+            kernel(config)
+        return kernels.selftest(suite, config, tree)
     return build

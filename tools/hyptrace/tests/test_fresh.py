@@ -88,10 +88,9 @@ class Machines:
                             *(self.dir / "build" / path for path in paths)))
 
     def run(self, command, user="root"):
-        """Whether a command succeeds on a new machine, and what it says."""
-        done = process.run(as_root("sh", "-euc", MACHINE, "machine", self.dir, ROOT, user, command),
+        """Run a command on a new machine."""
+        return process.run(as_root("sh", "-euc", MACHINE, "machine", self.dir, ROOT, user, command),
                            check=False)
-        return not done.returncode, done.stdout
 
 
 @pytest.fixture(name="machines", params=["bookworm", "trixie"])
@@ -109,9 +108,9 @@ def test_run(machines, checks):
     for user, removed in [("root", [""]), ("user", "kernel-default/scripts kernel-default/vmlinux "
                                            "rootfs.cpio suite-machine-rootfs".split())]:
         machines.remove(*removed)
-        succeeds, said = machines.run("make run", user)
-        checks(f"make run, as {user}", succeeds and "guest exits, as KVM counted" in said
-               and "events lost: 0" in said, said[-4000:])
+        done = machines.run("make run", user)
+        checks(f"make run, as {user}", not done.returncode and "events lost: 0" in done.stdout
+               and "guest exits, as KVM counted" in done.stdout, done.stdout[-4000:])
 
 
 @pytest.mark.seconds(600)
@@ -119,6 +118,7 @@ def test_steps(machines, checks):
     """Each step alone"""
     for step, removed, made, says in STEPS:
         machines.remove(*removed.split())
-        succeeds, said = machines.run(BEFORE.get(step, "") + PYTHON + step)
+        done = machines.run(BEFORE.get(step, "") + PYTHON + step)
         there = all((machines.dir / "build" / path).exists() for path in made.split())
-        checks(f"{step} alone", succeeds and there and re.search(says, said, re.M), said[-4000:])
+        checks(f"{step} alone", not done.returncode and there
+               and re.search(says, done.stdout, re.M), done.stdout[-4000:])

@@ -21,30 +21,24 @@ ORDERED = re.compile(r"smp_(mb|rmb|wmb|load_acquire|store_release)\("
 
 def read_table(text):
     """The pairs, (letter, tests), and their places, (letter, side, FILE:FUNCTION)."""
-    pairs, places, side = [], [], 0
-    table = text[text.index(" * Memory ordering\n"):]
-    for line in table[:table.index("\n */\n")].splitlines():
-        if found := re.match(r" \* \(([A-Z])\) [^:]*: *(.*)", line):
-            pairs.append((found[1], tuple(re.findall(r"[^, ]+", found[2]))))
-            side = 0
-        elif line == " *   with":
-            side += 1
-        elif found := re.match(r" \*\t([a-z_]+\.[ch]:[a-z_0-9]+)$", line):
-            places.append((pairs[-1][0], side, found[1]))
+    pairs, places = [], []
+    table = re.search(r" \* Memory ordering\n((?:.*\n)*?) \*/\n", text)[1]
+    _, *parts = re.split(r"^ \* \(([A-Z])\) [^:]*: *(.*)$", table, flags=re.M)
+    for letter, tests, body in zip(parts[::3], parts[1::3], parts[2::3]):
+        pairs.append((letter, re.findall("[^, ]+", tests)))
+        places += [(letter, side, place) for side, part in enumerate(body.split(" *   with\n"))
+                   for place in re.findall(r"^ \*\t([a-z_]+\.[ch]:\w+)$", part, re.M)]
     return pairs, places
 
 
 def lettered(name, text):
     """Places with letters, "/* (A) */" or "/* (A), (B) */", as (letter, FILE:FUNCTION)."""
-    function, in_comment = "", False
+    function = ""
     for line in text.splitlines():
         if FUNCTION.match(line):
             function = re.split(r"\W+", line[:line.index("(")])[-1]
-        comment = line.rpartition("/*")[2]
-        if ("/*" in line) != ("*/" in line):
-            in_comment = "/*" in line
-        elif not in_comment and comment != line and re.match(r" \([A-Z]\)", comment):
-            for letter in re.findall(r"\(([A-Z])\)", comment):
+        if comment := re.search(r"/\* (\([A-Z]\).*)\*/", line):
+            for letter in re.findall(r"\(([A-Z])\)", comment[1]):
                 yield letter, f"{name}:{function}"
 
 
@@ -76,16 +70,17 @@ def test_the_table_is_of_the_code(checks):
                   [f"{path}: {line}" for path, text in texts.items()
                    for line in unlettered(text)], [])
     assert list(unlettered("smp_mb();\nsmp_wmb();\n\t/* (A) */")) == ["smp_mb();"]
-    checks.equals("no pair and no place is there twice", sorted({pair[0] for pair in pairs})
-                  + sorted(set(places)), sorted(pair[0] for pair in pairs) + sorted(places))
+    letters = [letter for letter, _ in pairs]
+    checks("no pair and no place is there twice",
+           len(set(letters)) == len(letters) and len(set(places)) == len(places), places)
     checks.equals("each pair has two sides", sorted({place[:2] for place in places}),
-                  sorted((letter, side) for letter, _ in pairs for side in (0, 1)))
+                  sorted((letter, side) for letter in letters for side in (0, 1)))
     checks.equals("each litmus test and its broken twin are of a pair, and are there",
                   sorted(name + end for _, tests in pairs for name in tests
                          for end in (".litmus", "-broken.litmus")),
                   sorted(path.name for path in LITMUS.glob("*.litmus")))
-    checks.equals("each pair has a litmus test", [letter for letter, tests in pairs if not tests
-                  or not all(name.startswith(letter + "-") for name in tests)], [])
+    checks("each pair has a litmus test", all(tests and all(
+        name.startswith(letter + "-") for name in tests) for letter, tests in pairs), pairs)
 
 
 @pytest.mark.seconds(60)

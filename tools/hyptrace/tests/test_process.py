@@ -34,11 +34,11 @@ sleep 1000 & wait'''], machine.BUILD / "log", "lines")
 
 
 def running(mark):
-    """The command lines of the processes that have the mark in their environment."""
-    for path in pathlib.Path("/proc").glob("[0-9]*"):
+    """The processes that have the mark in their environment."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            if f"MARK={mark}".encode() in path.joinpath("environ").read_bytes().split(b"\0"):
-                yield path.joinpath("cmdline").read_bytes()
+            if f"MARK={mark}".encode() in path.read_bytes().split(b"\0"):
+                yield path
 
 
 def interrupted(number, command, directory, ready, text):

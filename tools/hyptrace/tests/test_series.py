@@ -89,15 +89,16 @@ def test_checkpatch(checks, mails):
 def targets(path):
     """KVM, the directories of the topic's other sources (of kernel/, which is large, the objects),
     and the parts of EL2 that are there: one may be added before the patch that links it."""
-    parts, new = {"arch/arm64/kvm/"}, patches.new_files()
+    parts, new = {"arch/arm64/kvm/": "."}, patches.new_files()    # {target: what it is made of}
     for name in tree.c_files():
         directory = name.rpartition("/")[0] + "/"
-        if name.startswith(objects.NVHE) and name in new or directory == "kernel/":
-            suffix = "o" if directory == "kernel/" else "nvhe.o"
-            parts.update([f"{name[:-1]}{suffix}"] if (path / name).exists() else [])
+        if directory == "kernel/":
+            parts[f"{name[:-1]}o"] = name
+        elif name.startswith(objects.NVHE) and name in new:
+            parts[f"{name[:-1]}nvhe.o"] = name
         elif not name.startswith(("arch/arm64/kvm/", "virt/")):
-            parts.update([directory] if (path / directory / "Makefile").exists() else [])
-    return sorted(parts)
+            parts[directory] = f"{directory}Makefile"
+    return sorted(target for target, source_of in parts.items() if (path / source_of).exists())
 
 
 def build(path, names):

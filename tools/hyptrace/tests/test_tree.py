@@ -25,74 +25,66 @@ diff --git a/dir/numbers b/dir/numbers
 {before}-{line}
 +{text}
 {after}"""
+TEN, FIFTY, EIGHTY = (f"numbers-line-{line}.patch" for line in ("10-is-ten", "50-is-fifty",
+                                                               "80-is-eighty"))
+# What the repository has, and what the kernel's source
+FILES = {
+    "tools/hyptrace/bases/6.12": "package = linux-source-6.12\noldest = 6.12.107\n"
+                                 "known = 6.12.118\ntopics = one two\n",
+    "include/one.h": "one\n", "include/dir/two.h": "two\n", "include/x.h": "x\n",
+    "patches/one/cover-letter": "The subject of one\n\nThe text.\n",
+    "patches/one/files": f"{TEN} include/one.h\n{FIFTY} include/dir/\n",
+    "patches/two/files": f"{EIGHTY} include/x.h\n",
+}
+SOURCE = {
+    "Makefile": "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 110\n", "include/theirs.h": "theirs\n",
+    "dir/numbers": "".join(f"{n}\n" for n in range(1, 101)), "dir/other": "text\n",
+}
+
+
+def write(top, files):
+    """Files with their texts, in a directory."""
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text, "utf-8")
+
+
+def git(*words, at):
+    """git, as a person"""
+    subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *words], cwd=at,
+                   env=os.environ | {"GIT_EDITOR": "true"}, check=True, capture_output=True)
 
 
 class Repository:
     """A repository with the driver, and what it makes."""
 
-    def __init__(self, path):
-        self.path, self.tree = path / "repo", path / "repo/build/tree"
-        (self.path / "tools/hyptrace").mkdir(parents=True)
+    def __init__(self, top):
+        self.path, self.tree = top / "repo", top / "repo/build/tree"
+        write(self.path, FILES)
         for each in [*TOOLS.glob("*.py"), TOOLS / "deps"]:
             shutil.copy(each, self.path / "tools/hyptrace")
-        (self.path / "tools/hyptrace/bases").mkdir()
-        self.base("one two")
-        self.source = self.make_source(path, "6.12.110")
-        for topic in "one", "two":
-            self.write(f"patches/{topic}/cover-letter", f"The subject of {topic}\n\nThe text.\n")
-        self.patch("one", 10, "ten")
-        self.patch("one", 50, "fifty")
-        self.patch("two", 80, "eighty")
-        self.write("include/one.h", "one\n")
-        self.write("include/dir/two.h", "two\n")
-        self.write("include/x.h", "x\n")
-        self.write("patches/one/files", "numbers-line-10-is-ten.patch include/one.h\n"
-                                        "numbers-line-50-is-fifty.patch include/dir/\n")
-        self.write("patches/two/files", "numbers-line-80-is-eighty.patch include/x.h\n")
-        subprocess.run(["git", "init", "-q", self.path], check=True)
-
-    def base(self, topics):
-        """The base's file."""
-        self.write("tools/hyptrace/bases/6.12", "package = linux-source-6.12\noldest = 6.12.107\n"
-                   f"known = 6.12.118\ntopics = {topics}\n")
-
-    def make_source(self, path, version):
-        """A source small enough to unpack in no time."""
-        top = path / "linux-6.12"
-        for each in "dir", "include":
-            (top / each).mkdir(parents=True, exist_ok=True)
-        (top / "include/theirs.h").write_text("theirs\n", "utf-8")
-        numbers = version.split(".")
-        (top / "Makefile").write_text(
-            f"VERSION = {numbers[0]}\nPATCHLEVEL = {numbers[1]}\nSUBLEVEL = {numbers[2]}\n"
-            f"kernelversion:\n\t@echo {version}\n", "utf-8")
-        (top / "Kbuild").write_text("", "utf-8")
-        (top / "dir/numbers").write_text("".join(f"{n}\n" for n in range(1, 101)), "utf-8")
-        (top / "dir/other").write_text("text\n", "utf-8")
-        with tarfile.open(path / f"{version}.tar.xz", "w:xz") as out:
-            out.add(top, "linux-6.12")
-        return path / f"{version}.tar.xz"
-
-    def write(self, name, text):
-        """A file of the repository."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-
-    def read(self, name):
-        """The same."""
-        return (self.path / name).read_text("utf-8")
+        for topic, line, text in ("one", 10, "ten"), ("one", 50, "fifty"), ("two", 80, "eighty"):
+            self.patch(topic, line, text)
+        git("init", "-q", self.path, at=top)
+        write(top / "linux", SOURCE)
+        # As long a name as a package of Debian 12's has
+        self.source = top / "linux_6.12~deb12 u1..x.tar.xz"
+        with tarfile.open(self.source, "w:xz") as out:
+            out.add(top / "linux", "linux")
 
     def patch(self, topic, line, text):
         """A patch of a topic that changes a line, behind the others."""
         name = f"numbers-line-{line}-is-{text}.patch"
-        around = [[f" {n}\n" for n in range(line + a, line + b)] for a, b in ((-3, 0), (1, 4))]
-        self.write(f"patches/{topic}/{name}", MAIL.format(
-            line=line, text=text, at=line - 3, before="".join(around[0]),
-            after="".join(around[1])))
-        series = self.path / f"patches/{topic}/series"
-        known = series.read_text("utf-8") if series.exists() else ""
-        series.write_text(known + f"{name}\n", "utf-8")
+        before, after = ("".join(f" {n}\n" for n in range(line + a, line + b))
+                         for a, b in ((-3, 0), (1, 4)))
+        write(self.path / f"patches/{topic}", {name: MAIL.format(
+            line=line, text=text, at=line - 3, before=before, after=after)})
+        with open(self.path / f"patches/{topic}/series", "a", encoding="utf-8") as series:
+            series.write(f"{name}\n")
+
+    def read(self, name):
+        """A file of the repository."""
+        return (self.path / name).read_text("utf-8")
 
     def make(self, target, expected=0, **env):
         """Make a target; what it says."""
@@ -103,9 +95,10 @@ class Repository:
         assert done.returncode == expected, done.stdout + done.stderr
         return done.stderr
 
-    def line(self, number):
-        """A line of what the tree has."""
-        return (self.tree / "dir/numbers").read_text("utf-8").splitlines()[number - 1]
+    def lines(self, *numbers):
+        """Lines of what the tree has."""
+        lines = (self.tree / "dir/numbers").read_text("utf-8").splitlines()
+        return [lines[number - 1] for number in numbers]
 
     def state(self):
         """What the tree holds, and when each file was written."""
@@ -117,81 +110,57 @@ class Repository:
         return {path: path.read_text("utf-8") for top in ("patches", "include")
                 for path in (self.path / top).rglob("*") if path.is_file()}
 
-    def git(self, *words):
-        """git in build/tree, as a person."""
-        env = os.environ | {"GIT_EDITOR": "true"}
-        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@localhost", *words],
-                       cwd=self.tree, env=env, check=True, capture_output=True)
+    def edit(self, name, old, new):
+        """Edit a file in the tree."""
+        write(self.tree, {name: (self.tree / name).read_text("utf-8").replace(old, new, 1)})
 
 
 @pytest.fixture(name="repo")
 def _repo(tmp_path):
-    """One with its tree made, and the patches in the form that an import gives."""
+    """One with its tree made."""
     made = Repository(tmp_path)
-    made.make("tree")
+    assert "6.12.110, 3 patches, 3 new files" in made.make("tree")
     return made
 
 
-def edit(repo, name, old, new):
-    """Edit a file in the tree."""
-    path = repo.tree / name
-    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-
-
 def test_laid(repo):
-    """New files and patches are laid; a second run writes nothing, and a change what it changes."""
-    assert [repo.line(n) for n in (10, 50, 80)] == ["ten", "fifty", "eighty"]
+    """New files and patches are laid; a second run writes nothing, and a change what it changes;
+    a topic can be laid alone."""
+    assert repo.lines(10, 50, 80) == ["ten", "fifty", "eighty"]
     assert (repo.tree / "include/dir/two.h").read_text("utf-8") == "two\n"
     before = repo.state()
     assert "0 written" in repo.make("tree") and repo.state() == before
-    repo.write("include/one.h", "newer\n")
+    write(repo.path, {"include/one.h": "newer\n"})
     assert "1 written" in repo.make("tree")
     assert [path.name for path, time in repo.state().items() if before[path] != time] == ["one.h"]
-    repo.write("patches/one/series", "numbers-line-10-is-ten.patch\n")
-    repo.write("patches/one/files", "numbers-line-10-is-ten.patch include/one.h\n"
-                                    "numbers-line-10-is-ten.patch include/dir/two.h\n")
+    write(repo.path, {"patches/one/series": f"{TEN}\n",
+                      "patches/one/files": f"{TEN} include/one.h\n"
+                      f"{TEN} include/dir/two.h\n"})
     repo.make("tree")
-    assert [repo.line(n) for n in (10, 50)] == ["ten", "50"]
-
-
-def test_topic_alone(repo):
-    """A topic is laid alone; both again."""
+    assert repo.lines(10, 50) == ["ten", "50"]
     repo.make("tree", TOPIC="two")
-    assert [repo.line(n) for n in (10, 80)] == ["10", "eighty"]
-    assert not (repo.tree / "include/one.h").exists()
+    assert repo.lines(10, 80) == ["10", "eighty"] and not (repo.tree / "include/one.h").exists()
     repo.make("tree")
-    assert repo.line(10) == "ten" and (repo.tree / "include/one.h").exists()
+    assert repo.lines(10) == ["ten"] and (repo.tree / "include/one.h").exists()
     assert "no topic three" in repo.make("tree", 1, TOPIC="three")
 
 
 @pytest.mark.parametrize("name, old, new, said", [
-    ("patches/one/numbers-line-50-is-fifty.patch", " 49\n", " x\n",
-     "numbers-line-50-is-fifty.patch: patch failed: dir/numbers:47"),
-    ("patches/one/numbers-line-50-is-fifty.patch", "dir/numbers", "dir/none", "dir/none"),
-    ("patches/one/series", "fifty", "none", "none.patch: no such file"),
-    ("patches/one/files", "include/one.h", "include/", "assign include/dir/two.h to two patches"),
-    ("patches/two/files", "include/x.h", "", "is not in the series"),
-    ("patches/two/files", "eighty.patch include/x.h", "eighty.patch include/none.h",
-     "there is no include/none.h"),
-    ("patches/two/files", "numbers-line-80-is-eighty.patch include/x.h", "",
-     "assign include/x.h to no patch"),
-])
+    (f"one/{FIFTY}", " 49\n", " x\n", f"one/{FIFTY} does not apply\nerror: patch failed"),
+    ("one/series", "fifty", "none", "none.patch: no such file"),
+    ("one/files", "include/one.h", "include/", "assign include/dir/two.h to two patches"),
+    ("two/files", EIGHTY, "none.patch", "no such patch or file: none.patch include/x.h"),
+    ("two/files", "/x.h", "/none.h", f"no such patch or file: {EIGHTY} include/none.h"),
+    ("two/files", f"{EIGHTY} include/x.h", "", "assign include/x.h to no patch"),
+    ("two/files", "include/x.h", "include/", "include/theirs.h: already exists in index"),
+], ids="apply series twice patch file none source".split())
 def test_refused(repo, name, old, new, said):
     """A mistake is named, and the tree is as it was."""
     before = repo.state()
-    text = repo.read(name)
-    if not new and "numbers" not in old:
-        text, new = "x.patch include/x.h\n", "include/x.h"
-    repo.write(name, text.replace(old, new))
+    write(repo.path / "patches", {name: repo.read(f"patches/{name}").replace(old, new)})
+    if "theirs" in said:
+        write(repo.path, {"include/theirs.h": "ours\n", "patches/one/files": ""})
     assert said in repo.make("tree", 1) and repo.state() == before
-
-
-def test_in_the_source(repo):
-    """A new file that the source has, too, is named."""
-    repo.write("include/theirs.h", "ours\n")
-    repo.write("patches/two/files", repo.read("patches/two/files")
-               + "numbers-line-80-is-eighty.patch include/theirs.h\n")
-    assert "include/theirs.h is in the kernel source" in repo.make("tree", 1)
 
 
 def test_conflict(repo):
@@ -200,121 +169,99 @@ def test_conflict(repo):
     assert "the topics one and two conflict in dir/numbers" in repo.make("tree", 1)
 
 
-@pytest.mark.parametrize("version, said", [
-    ("6.12.106", "6.12.107 is the oldest supported"), ("6.12.900", "no longer applies")])
-def test_versions(tmp_path, version, said):
-    """A source that is too old, or too new for the patches, is named."""
-    repo = Repository(tmp_path)
-    repo.source = repo.make_source(tmp_path, version)
-    repo.write("patches/one/numbers-line-10-is-ten.patch",
-               repo.read("patches/one/numbers-line-10-is-ten.patch").replace(" 9\n", " x\n"))
-    assert (said if version == "6.12.106" else "does not apply") in repo.make("tree", 1)
-
-
-def test_any_file(repo, tmp_path):
-    """A source has any name, as a package of Debian 12's has it."""
-    repo.source = repo.source.rename(tmp_path / "linux_6.12~deb12 u1..x.tar.xz")
-    assert "6.12.110" in repo.make("tree")
-
-
-def test_import_of_nothing(repo):
-    """Without edits nothing changes; an import's own form is kept by the next."""
+def test_import_of_edits(repo):
+    """An edit goes to the patch that last touched its lines, or adds the file. What an import
+    gives is laid, and is imported as it is."""
     before = repo.files()
     assert "no changes" in repo.make("import") and repo.files() == before
-
-
-def test_import_of_edits(repo):
-    """An edit goes to the patch that last touched its lines, or adds the file; then all is laid."""
-    edit(repo, "dir/numbers", "fifty\n", "FIFTY\n")
-    edit(repo, "include/x.h", "x\n", "y\n")
+    for name, old, new in [("dir/numbers", "fifty\n", "FIFTY\nMORE\n"), ("include/x.h", "x", "y"),
+                           ("dir/numbers", "eighty", "EIGHTY"), ("dir/numbers", "ten", "TEN")]:
+        repo.edit(name, old, new)
+    (repo.tree / "include/dir/two.h").rename(repo.tree / "include/dir/three.h")
     repo.make("import")
-    assert "+FIFTY\n" in repo.read("patches/one/numbers-line-50-is-fifty.patch")
-    assert "+ten\n" in repo.read("patches/one/numbers-line-10-is-ten.patch")
-    assert repo.read("include/x.h") == "y\n"
-    before = repo.state()
-    assert "0 written" in repo.make("tree") and repo.state() == before
-    after = repo.files()
-    repo.make("import")
-    assert repo.files() == after
+    for name, text in (f"one/{TEN}", "TEN"), (f"one/{FIFTY}", "FIFTY\n+MORE"), (
+            f"two/{EIGHTY}", "EIGHTY"):
+        assert f"-{name[17:19]}\n+{text}\n" in repo.read(f"patches/{name}")
+    assert repo.read("include/x.h") == "y\n" and repo.read("include/dir/three.h") == "two\n"
+    assert not (repo.path / "include/dir/two.h").exists()
+    state, files = repo.state(), repo.files()
+    assert "0 written" in repo.make("tree") and repo.state() == state
+    assert "no changes" in repo.make("import") and repo.files() == files
 
 
 def test_import_names_candidates(repo):
-    """Where it is not clear whose an edit is, the candidates are named, and one can be chosen."""
+    """Where it is not clear whose an edit is, the candidates are named, and one can be chosen: for
+    a line, for a file that no patch touches, and for a new file."""
     before = repo.files()
-    edit(repo, "dir/numbers", "30\n", "thirty\n")
+    repo.edit("dir/numbers", "30\n", "thirty\n")
     said = repo.make("import", 1)
-    assert "PATCH=one/numbers-line-10-is-ten.patch" in said
-    assert "PATCH=two/numbers-line-80-is-eighty.patch" in said and repo.files() == before
-    repo.make("import", PATCH="one/numbers-line-10-is-ten.patch")
-    assert "+thirty\n" in repo.read("patches/one/numbers-line-10-is-ten.patch")
-
-
-def test_import_of_files(repo):
-    """A file that no patch touches yet, and a new file, are not lost."""
-    edit(repo, "dir/other", "text", "other text")
+    assert f"PATCH=one/{TEN}" in said and f"PATCH=two/{EIGHTY}" in said and repo.files() == before
+    repo.make("import", PATCH=f"one/{TEN}")
+    assert "+thirty\n" in repo.read(f"patches/one/{TEN}")
+    repo.edit("dir/other", "text", "other text")
     assert "PATCH=" in repo.make("import", 1)
-    repo.make("import", PATCH="two/numbers-line-80-is-eighty.patch")
-    assert "+other text\n" in repo.read("patches/two/numbers-line-80-is-eighty.patch")
-    (repo.tree / "include/new.h").write_text("new\n", "utf-8")
+    repo.make("import", PATCH=f"two/{EIGHTY}")
+    assert "+other text\n" in repo.read(f"patches/two/{EIGHTY}")
+    write(repo.tree, {"include/new.h": "new\n"})
     assert "PATCH=" in repo.make("import", 1)
-    repo.make("import", PATCH="one/numbers-line-10-is-ten.patch")
+    repo.make("import", PATCH=f"one/{TEN}")
     assert repo.read("include/new.h") == "new\n"
-    assert "numbers-line-10-is-ten.patch include/new.h" in repo.read("patches/one/files")
+    assert f"{TEN} include/new.h" in repo.read("patches/one/files")
     assert "0 written" in repo.make("tree")
 
 
 def test_import_of_commits(repo):
-    """A new patch arrives; so do one that is dropped, and one that is moved."""
-    edit(repo, "dir/numbers", "30\n", "thirty\n")
-    repo.git("commit", "-qam", "numbers: Line 30")
+    """A new patch arrives, with a fixup of another one; so do one that is dropped, and one that is
+    moved."""
+    repo.edit("dir/numbers", "30\n", "thirty\n")
+    git("commit", "-qam", "numbers: Line 30", at=repo.tree)
     assert "TOPIC=one|two" in repo.make("import", 1)
+    repo.edit("dir/numbers", "eighty\n", "EIGHTY\n")
+    git("commit", "-qam", "fixup! numbers: line 80 is eighty", at=repo.tree)
     repo.make("import", TOPIC="one")
-    assert repo.read("patches/one/series").endswith("fifty.patch\nnumbers-Line-30.patch\n")
-    repo.git("checkout", "-q", "one")
-    repo.git("rebase", "-q", "--onto", "HEAD~3", "HEAD~2")
+    assert repo.read("patches/one/series").endswith(f"{FIFTY}\nnumbers-Line-30.patch\n")
+    assert "+EIGHTY\n" in repo.read(f"patches/two/{EIGHTY}")
+    git("checkout", "-q", "one", at=repo.tree)
+    git("rebase", "-q", "--onto", "HEAD~3", "HEAD~2", at=repo.tree)
     repo.make("import")
-    assert repo.read("patches/one/series") == ("numbers-line-50-is-fifty.patch\n"
-                                               "numbers-Line-30.patch\n")
-    assert not (repo.path / "include/one.h").exists() and repo.line(10) == "10"
+    assert repo.read("patches/one/series") == f"{FIFTY}\nnumbers-Line-30.patch\n"
+    assert not (repo.path / "include/one.h").exists() and repo.lines(10) == ["10"]
 
 
 def test_edits_are_kept(repo):
-    """`make tree' does not take what was edited or committed there and is not imported."""
-    edit(repo, "dir/numbers", "fifty\n", "FIFTY\n")
-    repo.write("include/one.h", "newer\n")
+    """`make tree' does not take what was edited or committed there and is not imported; `make
+    import' does not take what was changed in the repository and is not laid."""
+    repo.edit("dir/numbers", "fifty\n", "FIFTY\n")
+    write(repo.path, {"include/one.h": "newer\n"})
+    assert "have changes that build/tree has not" in repo.make("import", 1)
+    assert repo.read("include/one.h") == "newer\n"
     repo.make("tree")
-    assert repo.line(50) == "FIFTY" and (repo.tree / "include/one.h").read_text() == "newer\n"
-    repo.git("commit", "-qam", "x")
+    assert repo.lines(50) == ["FIFTY"]
+    assert (repo.tree / "include/one.h").read_text("utf-8") == "newer\n"
+    write(repo.path, {"include/one.h": "newest\n"})
+    repo.edit("include/one.h", "newer", "edited")
+    assert "edits in the way" in repo.make("tree", 1)
+    assert (repo.tree / "include/one.h").read_text("utf-8") == "edited\n"
+    git("commit", "-qam", "x", at=repo.tree)
     assert "make import" in repo.make("tree", 1)
+    assert (repo.tree / "include/one.h").read_text("utf-8") == "edited\n"
 
 
 def test_series(repo, tmp_path):
-    """The mails of a topic, applied to the source alone, give its tree."""
-    repo.make("series", OUT=str(tmp_path / "mails"))
+    """The mails of a topic, applied to the source alone, give its tree; SIGNOFF=1 adds the
+    Signed-off-by of whoever exports; a topic without a cover letter is refused."""
+    for name, value in ("user.name", "A Person"), ("user.email", "person@localhost"):
+        git("config", name, value, at=repo.path)
+    given = {"OUT": str(tmp_path / "mails"), "TOPIC": "one", "SIGNOFF": "1"}
+    repo.make("series", **given)
     mails = sorted((tmp_path / "mails/one").iterdir())
     assert [each.name[:4] for each in mails] == ["0000", "0001", "0002"]
     assert "Subject: [PATCH 0/2] The subject of one" in mails[0].read_text("utf-8")
-    assert "include/dir/two.h" in mails[2].read_text("utf-8")
+    assert "Signed-off-by: A Person <person@localhost>" in mails[2].read_text("utf-8")
     repo.make("tree", TOPIC="one")
-    plain = tmp_path / "linux-6.12"
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "source"], ["am", *mails[1:]]):
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", *words],
-                       cwd=plain, check=True, capture_output=True)
-    left = subprocess.run(["diff", "-r", "-x", ".git", plain, repo.tree], check=False,
+        git(*words, at=tmp_path / "linux")
+    left = subprocess.run(["diff", "-r", "-x", ".git", tmp_path / "linux", repo.tree], check=False,
                           capture_output=True, text=True)
     assert left.returncode == 0, left.stdout
-
-
-def test_signoff(repo, tmp_path):
-    """SIGNOFF=1 adds the Signed-off-by of whoever exports."""
-    for name, value in ("user.name", "A Person"), ("user.email", "person@localhost"):
-        subprocess.run(["git", "-C", repo.path, "config", name, value], check=True)
-    repo.make("series", OUT=str(tmp_path / "mails"), SIGNOFF="1")
-    text = next((tmp_path / "mails/two").glob("0001-*")).read_text("utf-8")
-    assert "Signed-off-by: A Person <person@localhost>" in text
-
-
-def test_cover_letter(repo):
-    """A topic without one is refused."""
-    (repo.path / "patches/two/cover-letter").unlink()
-    assert "no patches/two/cover-letter" in repo.make("series", 1)
+    assert "no patches/two/cover-letter" in repo.make("series", 1, TOPIC="two")

@@ -11,21 +11,19 @@ from hyptrace.machine import BUILD, need
 
 pytestmark = [pytest.mark.fast, pytest.mark.host]
 
-SOURCES = BUILD / "tree/tools/testing/hyptrace"
-OBJECTS = BUILD / "hyptrace-tests"
+SOURCES, OBJECTS = BUILD / "tree/tools/testing/hyptrace", BUILD / "hyptrace-tests"
 ARM64 = BUILD / "tree/arch/arm64"
 # How many inputs take some five seconds
 RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000}
-HCALL = r"__KVM_HOST_SMCCC_FUNC_[a-z_0-9]+"
 
 
-def make(*words, **options):
-    """make, after others that make the same."""
+def make(target, **options):
+    """make, after others that make the same; the directory of the fuzzers, and what it said."""
     need("check", "fuzz")
     tree.make()
     with process.lock(OBJECTS.name):
-        return process.run(["make", "-s", f"-j{os.cpu_count()}", "-C", SOURCES, f"O={OBJECTS}",
-                            *words], **options)
+        return OBJECTS / "fuzz", process.run(["make", "-s", f"-j{os.cpu_count()}", "-C", SOURCES,
+                                              f"O={OBJECTS}", target], **options)
 
 
 def find(expression, path):
@@ -36,48 +34,42 @@ def find(expression, path):
 @pytest.mark.seconds(60)
 def test_programs(checks):
     """Each is a result."""
-    done = make("check", check=False)
+    _, done = make("check", check=False)
     checks.add(ktap.read(f"# test programs\n{done.stdout}\n# status {done.returncode}",
                          "user space"))
 
 
-@pytest.fixture(scope="session", name="built")
-def fixture_built():
-    """The directory of the fuzzers."""
-    make("fuzzers")
-    return OBJECTS / "fuzz"
-
-
 @pytest.mark.seconds(30)
 @pytest.mark.parametrize("name", RUNS)
-def test_fuzz(checks, built, tmp_path, name):
+def test_fuzz(checks, tmp_path, name):
     """No input is its end, whether it is written down or chance's."""
     seeds = fuzz.write_seeds(SOURCES / "fuzz/seeds" / name, tmp_path / "seeds")
     checks("no input is its end", True,
-           fuzz.run(built / f"{name}_fuzz", name, seeds, RUNS[name]))
+           fuzz.run(make("fuzzers")[0] / f"{name}_fuzz", name, seeds, RUNS[name]))
 
 
 @pytest.mark.seconds(10)
-def test_hypercalls_and_guests(checks, built):
+def test_hypercalls_and_guests(checks):
     """What EL2's sources write, and what the fuzzer makes."""
-    nvhe = ARM64 / "kvm/hyp/nvhe"
+    (built, _), nvhe = make("fuzzers"), ARM64 / "kvm/hyp/nvhe"
     handlers = set(find("handle___hyp_trace_[a-z_]*", nvhe / "trace_hcall.c"))
     checks("each hypercall of tracing is made", handlers and not handlers - set(
         find(r"\w+", SOURCES / "fuzz/hcall_fuzz.c")), handlers)
+    numbers = "__KVM_HOST_SMCCC_FUNC_[a-z_0-9]+"
     checks.equals("of each hypercall it is said, once, whether the trace has what it returns",
-                  sorted(find(HCALL, nvhe / "events.c")),
-                  sorted(set(find(HCALL, ARM64 / "include/asm/kvm_asm.h"))))
-    process.run([built / "result_test"])
-    checks("a hypercall's result is shown only if there is one", True)
-    # trace_vcpu.h alone writes events with a guest's registers.
-    for name in "vcpu_test-0", "vcpu_test-1":
-        process.run([built / name])
+                  sorted(find(numbers, nvhe / "events.c")),
+                  sorted(set(find(numbers, ARM64 / "include/asm/kvm_asm.h"))))
+    # A CPU that waits for a lock that is never released waits for ever.
+    for program, name in {
+            "result_test": "a hypercall's result is shown only if there is one",
+            "vcpu_test-0": "a protected guest's registers are in no event",
+            "vcpu_test-1": "... unless EL2 is built for debugging",
+            "race/park_race": "CPUs that park race with others that change their rings"}.items():
+        done = process.run([built / program], timeout=120, check=False,
+                           env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
+        checks(name, not done.returncode, done.stdout)
+    # trace_vcpu.h alone writes events with a guest's registers, which vcpu_test looks at.
     lines = [line for path in nvhe.rglob("*.c")
              for line in find(r".*trace_(?:vcpu_illegal_trap|guest_exit)\(", path)]
-    checks("a protected guest's registers are in no event",
+    checks("no other event has a guest's registers",
            lines and all("hyp_trace_" in line for line in lines), lines)
-    # A CPU that waits for a lock that is never released waits for ever.
-    done = process.run([built / "race/park_race"], timeout=120, check=False,
-                       env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
-    checks("CPUs that park race with others that change their rings", not done.returncode,
-           done.stdout)

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the VM: the steps of the tracer of Android's virtualization tests, to /out/pipe.CPU, and what
-# the other files show as text.
+# In the VM: the steps of the tracer of Android's virtualization tests, to /out/pipe.CPU.
 set -e
 HYP=/sys/kernel/tracing/hypervisor
 PATH=$PWD/hyp-trace:$PATH
@@ -25,11 +24,10 @@ echo 0 >$HYP/tracing_on
 # A reader that has read something ends when it has read all.
 wait
 
-# All events, in the files that they also come from
+# All events
 echo 1 >$HYP/events/enable
 echo 1 >$HYP/tracing_on
 guest --hvc 32 --cpu 1 >/dev/null
 echo 7 >$HYP/write_event
 echo 0 >$HYP/tracing_on
 grep -v '^#' $HYP/trace >/out/trace
-cat $HYP/trace_pipe >/out/trace_pipe

@@ -9,19 +9,6 @@ start_traced
 start_probes
 HYP=/sys/kernel/tracing/hypervisor
 
-# configure KILOBYTES DRAIN_MS [EVENTS]: of the hypervisor's buffer a CPU.
-configure() {
-	cat <<-END
-		buffers { size_kb: 32768 }
-		data_sources { config { name: "linux.ftrace" ftrace_config {
-			instance_name: "hypervisor"
-			ftrace_events: "hypervisor/${3:-*}"
-			buffer_size_kb: $1
-			drain_period_ms: $2
-		} } }
-	END
-}
-
 # write_numbers NAME CPU...: one CPU after the other.
 write_numbers() {
 	name=$1
@@ -41,14 +28,9 @@ record() {
 	end
 }
 
-configure 2048 100 >config
+configure 2048 100 '*' >config
 configure 16 60000 selftest >small
-{
-	cat config
-	echo 'data_sources { config { name: "linux.ftrace" ftrace_config {'
-	printf 'ftrace_events: "%s"\n' kvm/kvm_entry kvm/kvm_exit 'sched/*'
-	echo '} } }'
-} >both
+{ cat config && configure_host kvm/kvm_entry kvm/kvm_exit 'sched/*'; } >both
 
 perfetto --version
 record first --txt -c config

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # In the VM: trace-cmd records the hypervisor, in each way that it has. Of each session /out has a
 # directory: what trace-cmd said, report and its errors, and what the files of the hypervisor have.
+# shellcheck disable=SC2086 # words
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 export HYP PORT=12345
+B="-B hypervisor"
+ALL="$B -C boot -e hypervisor" NUMBERS="$B -C boot -e hypervisor:selftest"
 
 # session NAME
 session() {
@@ -15,7 +18,7 @@ session() {
 
 # tc ARGUMENT...: what it says goes to said.
 tc() {
-	trace-cmd "$@" >>"$out/said" 2>&1 || echo "trace-cmd $1: exit status $?" >>"$out/said"
+	trace-cmd "$@" >>"$out/said" 2>&1
 }
 
 # report [FILE]
@@ -25,18 +28,11 @@ report() {
 	state >"$out/state"
 }
 
-# hypervisor COMMAND EVENT [ARGUMENT]...
-hypervisor() {
-	command=$1 event=$2
-	shift 2
-	tc "$command" -B hypervisor -e "$event" -C boot "$@"
-}
-
-# recorded NAME EVENT ARGUMENT...: a session of one command
+# recorded NAME ARGUMENT...: a session of one command
 recorded() {
 	session "$1"
 	shift
-	hypervisor record "$@"
+	tc record "$@"
 	report
 }
 
@@ -60,20 +56,17 @@ arrived() {
 }
 
 trace-cmd --version 2>&1 | sed -n 's/^ *trace-cmd version/# trace-cmd/p'
-recorded guest hypervisor ./run_guest
-[ ! -d "$TRACEFS/instances/hypervisor" ] || touch "$out/exists"
-recorded one hypervisor:hyp_enter ./run_guest
-recorded numbers hypervisor:selftest ./write_numbers 1000
-recorded nosplice hypervisor:selftest --nosplice ./write_numbers 1000
-recorded lost hypervisor:selftest -b 8 ./write_numbers 10000
-
-session host
-tc record -C boot -e sched -e kvm -B hypervisor -e hypervisor -C boot ./run_guest
-report
+recorded record $ALL ./run_guest
+[ -d "$TRACEFS/instances/hypervisor" ] || echo "no directory is left" >>"$out/errors"
+recorded "record, with the host's events" -C boot -e sched -e kvm $ALL ./run_guest
+recorded "record, one event" $ALL:hyp_enter ./run_guest
+recorded "record, numbers" $NUMBERS ./write_numbers 1000
+recorded "record --nosplice" $NUMBERS --nosplice ./write_numbers 1000
+recorded "record, events lost" $NUMBERS -b 8 ./write_numbers 10000
 
 # Without a command, trace-cmd records until a signal ends it.
-session interrupted
-trace-cmd record -B hypervisor -e hypervisor -C boot >recorder 2>&1 &
+session "record, interrupted"
+trace-cmd record $ALL >recorder 2>&1 &
 until_true 20 grep -q 1 "$HYP/tracing_on"
 ./run_guest >"$out/said"
 kill -INT $!
@@ -81,28 +74,28 @@ wait $!
 report
 
 session extract
-hypervisor start hypervisor
-trace-cmd stat -B hypervisor >"$out/stat.on" 2>&1
+tc start $ALL
+trace-cmd stat $B >"$out/stat.on" 2>&1
 ./run_guest >>"$out/said"
-tc stop -B hypervisor
-trace-cmd stat -B hypervisor >"$out/stat.off" 2>&1
-trace-cmd show -B hypervisor >"$out/show"
-trace-cmd show -B hypervisor -c 0 >"$out/show.0"
-tc extract -B hypervisor
+tc stop $B
+trace-cmd stat $B >"$out/stat.off" 2>&1
+trace-cmd show $B >"$out/show"
+trace-cmd show $B -c 0 >"$out/show.0"
+tc extract $B
 report
 
 session pipe
-hypervisor start hypervisor:selftest
-trace-cmd show -B hypervisor -p >"$out/report" &
+tc start $NUMBERS
+trace-cmd show $B -p >"$out/report" &
 pid=$!
 ./write_numbers 1000 >/dev/null
-tc stop -B hypervisor
+tc stop $B
 until_true 20 ended $pid || kill $pid
 
 session reset
-hypervisor start hypervisor
-./run_guest >>"$out/said"
-tc reset -B hypervisor
+tc start $ALL
+./run_guest >/dev/null
+tc reset $B
 for file in events/enable tracing_on trace trace_clock; do
 	cp "$HYP/$file" "$out"
 done
@@ -121,10 +114,9 @@ echo hosts: files >/etc/nsswitch.conf
 trace-cmd listen -p $PORT -d "$TMP" -o net >listener 2>&1 &
 listener=$!
 until_true 20 grep -qi ":$(printf %04x $PORT) " /proc/net/tcp
-for option in "" -t; do
-	session "net$option"
-	# shellcheck disable=SC2086 # nothing, or an option
-	tc record -N 127.0.0.1:$PORT $option -B hypervisor -e hypervisor -C boot ./run_guest
+for option in "" " -t"; do
+	session "record -N$option"
+	tc record -N 127.0.0.1:$PORT $option $ALL ./run_guest
 	until_true 20 arrived || cat listener >>"$out/said"
 	report net.*.dat
 	rm -f net.*.dat
@@ -134,11 +126,10 @@ kill $listener
 # All its processes; it has read some by then.
 session killed
 rm -f trace.dat*
-setsid trace-cmd record -B hypervisor -e hypervisor:selftest -C boot -b 64 \
-	./write_numbers 100000000 >/dev/null 2>&1 &
+setsid trace-cmd record $NUMBERS -b 64 ./write_numbers 100000000 >/dev/null 2>&1 &
 until_true 20 test -s trace.dat.hypervisor.cpu0
 kill -9 -$!
 until_true 20 ended $!
 wc -c <trace.dat.hypervisor.cpu0 >"$out/read"
 cp "$HYP/tracing_on" "$out"
-recorded after-killed hypervisor:selftest -b 1024 ./write_numbers 1000
+recorded "after a killed one" $NUMBERS -b 1024 ./write_numbers 1000
