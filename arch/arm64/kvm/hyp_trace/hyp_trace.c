@@ -10,6 +10,7 @@
  *	event_site.c		the instructions at the call sites of events
  *	events.c		the events: record, text, fields
  *	boot.c			setup, and what the kernel's command line says
+ *	hypcall.[ch]		the hypercalls, until tracing has ended
  *
  * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the rings
  * are loaded, KVM's virtualization is kept enabled.
@@ -27,19 +28,6 @@
 #include <asm/virt.h>
 
 #include "hyp_trace.h"
-
-static struct trace_remote *hyp_trace_remote;
-
-/**
- * hyp_trace_has_ended - has tracing ended for good?
- *
- * Context: any, as trace_remote_has_ended().
- * Return: whether it has.
- */
-bool hyp_trace_has_ended(void)
-{
-	return hyp_trace_remote && trace_remote_has_ended(hyp_trace_remote);
-}
 
 /* Under pKVM, EL2 always has KVM's hypervisor. */
 static int hyp_trace_get(void *priv)

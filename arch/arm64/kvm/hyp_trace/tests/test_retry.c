@@ -13,7 +13,7 @@
 
 #include <asm/virt.h>
 
-#define hyp_trace_has_ended	retry_test_has_ended
+#define hyp_trace_remote	retry_test_remote
 #define hyp_trace_register	retry_test_register
 #define hyp_trace_unregister	retry_test_unregister
 #define hyp_trace_dump_panic	retry_test_dump_panic
@@ -85,6 +85,8 @@ static int retry_test__hyp_trace_set_filter(unsigned int nr, unsigned int preds)
 	el2->sets++;
 	return 0;
 }
+
+struct trace_remote *retry_test_remote;
 
 #include "../hyp_trace.c"
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The hypercalls of tracing
+ */
+#ifndef __ARM64_KVM_HYP_TRACE_HYPCALL_H__
+#define __ARM64_KVM_HYP_TRACE_HYPCALL_H__
+
+#include <linux/arm-smccc.h>
+#include <linux/kvm_host.h>
+#include <linux/preempt.h>
+
+struct trace_remote;
+
+extern struct trace_remote *hyp_trace_remote;
+
+bool hyp_trace_has_ended(void);
+
+/*
+ * A hypercall of tracing. Returns -ENODEV when EL2 does not know the call, as the hyp stub
+ * does not, and after tracing has ended for good.
+ */
+#define hyp_trace_hypcall(f, ...)						\
+({									\
+	struct arm_smccc_res __res;					\
+	int __ret = -ENODEV;						\
+									\
+	preempt_disable();						\
+	if (!hyp_trace_has_ended()) {					\
+		arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(f),		\
+				  ##__VA_ARGS__, &__res);		\
+		if (__res.a0 == SMCCC_RET_SUCCESS)			\
+			__ret = __res.a1;				\
+	}								\
+	preempt_enable();						\
+	__ret;								\
+})
+
+#endif /* __ARM64_KVM_HYP_TRACE_HYPCALL_H__ */
