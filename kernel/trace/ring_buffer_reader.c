@@ -2,133 +2,28 @@
 /*
  * Trace buffers of the rings that a remote writer fills
  *
- * ring_buffer.c includes this file at its end. It can't be an object of its own: it allocates
- * and fills in struct trace_buffer and struct ring_buffer_per_cpu, which only ring_buffer.c
- * defines, and calls its static functions. The other files of the reader are objects, see
- * ring_buffer_reader_internal.h.
+ * A buffer has a reader for each CPU that has a ring. The parts that are private to ring_buffer.c
+ * are in ring_buffer_reader_base.c. This file has what ring_buffer.c asks of a reader, struct
+ * rb_reader_ops, and what the users of such a buffer call.
  *
- * What differs from a buffer that the kernel writes itself:
+ * The counters of what was written come from the meta page, by ring_buffer_poll_writer(). It also
+ * wakes readers that wait.
  *
- * - The pages are the writer's. They are on no list. Only the reader's page has a struct
- *   buffer_page.
- * - The state of a CPU's reader is in struct rb_reader. For the functions of ring_buffer.c
- *   that return counters, struct ring_buffer_per_cpu has copies: rb_reader_publish().
- * - The counters of what was written come from the meta page, by ring_buffer_poll_writer().
- *   It also wakes readers that wait.
- *
- * Locking: cpu_buffer->reader_lock serialises the readers of a CPU, as ever. It covers all of
- * struct rb_reader. cpu_buffer->mapping_lock covers mappings, as in ring_buffer.c.
+ * Locking: rb_reader.lock, which is the reader_lock of struct ring_buffer_per_cpu, serialises the
+ * readers of a CPU. It covers all of struct rb_reader. ring_buffer.c covers mappings by a lock of
+ * its own.
  *
  * The letters of memory orderings, (A) and so on, are explained in trace_ring.c.
  */
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
 #include "ring_buffer_reader_internal.h"
-
-static_assert(offsetof(struct ring_buffer_writer_page, commit) ==
-	      offsetof(struct buffer_data_page, commit));
-static_assert(offsetof(struct ring_buffer_writer_page, data) ==
-	      offsetof(struct buffer_data_page, data));
-static_assert(RB_WRITER_TS_SHIFT == TS_SHIFT);
-static_assert(RB_WRITER_TIME_EXTEND == (int)RINGBUF_TYPE_TIME_EXTEND);
-static_assert(RB_WRITER_MAX_SHORT == RB_MAX_SMALL_DATA);
-static_assert((u32)RB_WRITER_MISSED_EVENTS == (u32)RB_MISSED_EVENTS);
-static_assert((u32)RB_WRITER_MISSED_STORED == (u32)RB_MISSED_STORED);
-
-/*
- * In the counters that forbid the kernel to write to a buffer, or to resize it. A
- * caller that enables once too often does not reach 0.
- */
-#define RB_READER_DISABLED	BIT(24)
-
-/* The reader of a CPU that has a ring */
-struct rb_reader *rb_reader_of(struct trace_buffer *buffer, int cpu)
-{
-	return buffer->buffers[cpu]->reader;
-}
-
-/* Copy what was consumed to where ring_buffer.c has it. */
-void rb_reader_publish(struct rb_reader *reader)
-{
-	struct ring_buffer_per_cpu *cpu_buffer = reader->cpu_buffer;
-
-	lockdep_assert_held(reader->lock);
-
-	cpu_buffer->read = reader->consumed.nr;
-	cpu_buffer->read_bytes = reader->consumed.bytes;
-	cpu_buffer->lost_events = reader->consumed.lost;
-	cpu_buffer->reader_page->read = reader->consumed.offset;
-}
-
-/* The same for the reader's page, which has @id. */
-void rb_reader_publish_page(struct rb_reader *reader, unsigned int id)
-{
-	struct buffer_page *bpage = reader->cpu_buffer->reader_page;
-
-	bpage->page = (void *)rb_reader_page(reader);
-	bpage->id = id;
-	rb_reader_publish(reader);
-}
-
-/* ... and for how many pages there are to read, for readers that wait for some. */
-void rb_reader_publish_tail(struct rb_reader *reader, u64 tail)
-{
-	struct ring_buffer_per_cpu *cpu_buffer = reader->cpu_buffer;
-
-	local_set(&cpu_buffer->pages_touched, tail);
-	local_set(&cpu_buffer->pages_read, rb_writer_oldest(reader, tail));
-	/* Not the page being written */
-	cpu_buffer->commit_page = tail == reader->pos ? cpu_buffer->reader_page : NULL;
-}
-
-/* rb_per_cpu_empty() */
-static bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return rb_reader_is_empty(cpu_buffer->reader);
-}
-
-/* ring_buffer_oldest_event_ts(): the time of the oldest page, 0 if all is read. */
-static u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	struct ring_buffer_writer_page *page;
-	unsigned long flags;
-	u64 ts;
-
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	page = rb_reader_oldest_page(cpu_buffer->reader);
-	ts = page ? READ_ONCE(page->time_stamp) : 0;
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
-
-	return ts;
-}
-
-/* Free the page that ring_buffer_free_read_page() has left. */
-static void rb_reader_free_spare(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	free_pages((unsigned long)cpu_buffer->free_page.data, cpu_buffer->free_page.order);
-}
-
-static void rb_reader_free_cpu(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	irq_work_sync(&cpu_buffer->irq_work.work);
-	free_page((unsigned long)cpu_buffer->reader->copy);
-	rb_reader_free_spare(cpu_buffer);
-	kvfree(cpu_buffer->reader);
-	kfree(cpu_buffer->reader_page);
-	kfree(cpu_buffer);
-}
-
-static void rb_reader_init_cpu(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	raw_spin_lock_init(&cpu_buffer->reader_lock);
-	lockdep_set_class(&cpu_buffer->reader_lock, cpu_buffer->buffer->reader_lock_key);
-	cpu_buffer->lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
-	init_irq_work(&cpu_buffer->irq_work.work, rb_wake_up_waiters);
-	init_waitqueue_head(&cpu_buffer->irq_work.waiters);
-	init_waitqueue_head(&cpu_buffer->irq_work.full_waiters);
-	INIT_LIST_HEAD(&cpu_buffer->new_pages);
-	mutex_init(&cpu_buffer->mapping_lock);
-	atomic_set(&cpu_buffer->record_disabled, RB_READER_DISABLED);
-	atomic_set(&cpu_buffer->resize_disabled, RB_READER_DISABLED);
-}
 
 static struct rb_reader *rb_reader_alloc(struct ring_buffer_writer *writer, int cpu)
 {
@@ -158,49 +53,10 @@ static struct rb_reader *rb_reader_alloc(struct ring_buffer_writer *writer, int 
 	return reader;
 }
 
-/* The two know each other. */
-static void rb_reader_attach(struct rb_reader *reader, struct ring_buffer_per_cpu *cpu_buffer)
+static void rb_reader_free(struct rb_reader *reader)
 {
-	reader->cpu_buffer = cpu_buffer;
-	reader->lock = &cpu_buffer->reader_lock;
-
-	cpu_buffer->reader = reader;
-	cpu_buffer->pages = &reader->no_pages;
-	cpu_buffer->nr_pages = reader->nr_slots;
-	cpu_buffer->reader_page->page = (void *)rb_reader_page(reader);
-	cpu_buffer->reader_page->id = reader->nr_slots;
-	cpu_buffer->reader_page->range = 1;	/* not to be freed here */
-}
-
-static struct ring_buffer_per_cpu *
-rb_reader_alloc_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer, int cpu)
-{
-	struct ring_buffer_per_cpu *cpu_buffer;
-	struct buffer_page *bpage;
-	struct rb_reader *reader;
-
-	cpu_buffer = kzalloc_node(ALIGN(sizeof(*cpu_buffer), cache_line_size()),
-				  GFP_KERNEL, cpu_to_node(cpu));
-	bpage = kzalloc_node(sizeof(*bpage), GFP_KERNEL, cpu_to_node(cpu));
-	reader = rb_reader_alloc(writer, cpu);
-	if (!cpu_buffer || !bpage || !reader)
-		goto free;
-
-	INIT_LIST_HEAD(&bpage->list);
-	cpu_buffer->cpu = cpu;
-	cpu_buffer->buffer = buffer;
-	cpu_buffer->reader_page = bpage;
-	rb_reader_init_cpu(cpu_buffer);
-	rb_reader_attach(reader, cpu_buffer);
-	return cpu_buffer;
-
-free:
-	if (reader)
-		free_page((unsigned long)reader->copy);
+	free_page((unsigned long)reader->copy);
 	kvfree(reader);
-	kfree(bpage);
-	kfree(cpu_buffer);
-	return NULL;
 }
 
 /**
@@ -218,58 +74,11 @@ void ring_buffer_reader_free(struct trace_buffer *buffer)
 	if (!buffer)
 		return;
 
-	irq_work_sync(&buffer->irq_work.work);
-	for_each_buffer_cpu(buffer, cpu)
-		rb_reader_free_cpu(buffer->buffers[cpu]);
-
-	kfree(buffer->buffers);
-	free_cpumask_var(buffer->cpumask);
-	kfree(buffer);
-}
-
-static struct trace_buffer *rb_reader_alloc_buffer(struct ring_buffer_writer *writer)
-{
-	static struct lock_class_key reader_lock_key;
-	struct trace_buffer *buffer;
-
-	buffer = kzalloc(ALIGN(sizeof(*buffer), cache_line_size()), GFP_KERNEL);
-	if (!buffer)
-		return NULL;
-
-	mutex_init(&buffer->mutex);
-	init_irq_work(&buffer->irq_work.work, rb_wake_up_waiters);
-	init_waitqueue_head(&buffer->irq_work.waiters);
-	buffer->flags = RB_FL_OVERWRITE;
-	buffer->reader_lock_key = &reader_lock_key;
-	buffer->writer = writer;
-	buffer->clock = writer->clock;
-	buffer->max_data_size = RB_WRITER_PAGE_DATA - sizeof(u32) * 2;
-	atomic_set(&buffer->record_disabled, RB_READER_DISABLED);
-
-	buffer->buffers = kcalloc(nr_cpu_ids, sizeof(*buffer->buffers), GFP_KERNEL);
-	if (!buffer->buffers || !zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
-		kfree(buffer->buffers);
-		kfree(buffer);
-		return NULL;
+	for_each_possible_cpu(cpu) {
+		if (ring_buffer_reader_has_cpu(buffer, cpu))
+			rb_reader_free(rb_reader_detach(buffer, cpu));
 	}
-
-	return buffer;
-}
-
-/**
- * ring_buffer_reader_has_cpu - does a CPU have a ring?
- * @buffer:	a buffer from ring_buffer_reader()
- * @cpu:	the CPU
- *
- * Context: any.
- * Return: whether it has. Then it has until ring_buffer_reader_free().
- */
-bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu)
-{
-	bool has = cpumask_test_cpu(cpu, buffer->cpumask);
-
-	smp_rmb();						/* (M) */
-	return has;
+	rb_reader_free_buffer(buffer);
 }
 
 /**
@@ -284,90 +93,36 @@ bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu)
 int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer,
 			       int cpu)
 {
-	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_reader *reader;
+	int ret;
 
 	if (writer->cpus[cpu].nr_pages < RB_WRITER_MIN_PAGES)
 		return -EINVAL;
 
-	cpu_buffer = rb_reader_alloc_cpu(buffer, writer, cpu);
-	if (!cpu_buffer)
+	reader = rb_reader_alloc(writer, cpu);
+	if (!reader)
 		return -ENOMEM;
 
-	buffer->buffers[cpu] = cpu_buffer;
-	smp_wmb();						/* (M) */
-	cpumask_set_cpu(cpu, buffer->cpumask);
-	return 0;
-}
-
-/**
- * ring_buffer_reader - make a read-only trace buffer of what a writer writes
- * @writer:	the writer; its rings are set up
- *
- * Events are read with a cursor, an iterator or by the page, see
- * ring_buffer_writer.h. Of the functions in ring_buffer.h the buffer has
- * ring_buffer_map() and what goes with it, those that wait, reset, free, or return
- * counters and sizes. The others do nothing or fail: the kernel can't write to the
- * buffer or resize it, and ring_buffer_consume(), ring_buffer_read_page() and
- * ring_buffer_read_start() find no event, since they do not validate them.
- *
- * Context: process context, may sleep.
- * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
- * for a ring that is too short or a writer without a clock, or of -ENOMEM.
- */
-struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
-{
-	struct trace_buffer *buffer;
-	int cpu, ret;
-
-	if (!writer->clock)
-		return ERR_PTR(-EINVAL);
-
-	buffer = rb_reader_alloc_buffer(writer);
-	if (!buffer)
-		return ERR_PTR(-ENOMEM);
-
-	for_each_cpu(cpu, writer->cpumask) {
-		ret = ring_buffer_reader_add_cpu(buffer, writer, cpu);
-		if (ret) {
-			ring_buffer_reader_free(buffer);
-			return ERR_PTR(ret);
-		}
-	}
-
-	return buffer;
+	ret = rb_reader_attach(reader, buffer);
+	if (ret)
+		rb_reader_free(reader);
+	return ret;
 }
 
 /* Copy the writer's counters. False if they are old ones. */
-static bool rb_reader_update(struct ring_buffer_per_cpu *cpu_buffer)
+static bool rb_reader_update(struct rb_reader *reader)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
 	struct rb_writer_state state;
 	bool agree = rb_writer_wait_state(reader, &state);
-	unsigned long gone;
 
-	if (agree) {
-		local_set(&cpu_buffer->entries, state.entries);
-		local_set(&cpu_buffer->overrun, state.overrun);
-		local_set(&cpu_buffer->entries_bytes, state.bytes);
-	}
-	local_set(&cpu_buffer->dropped_events, READ_ONCE(reader->meta->dropped));
-
-	/* If they are old, at least what was consumed was written. */
-	gone = local_read(&cpu_buffer->overrun) + cpu_buffer->read;
-	if (local_read(&cpu_buffer->entries) < gone)
-		local_set(&cpu_buffer->entries, gone);
-	if (local_read(&cpu_buffer->entries_bytes) < cpu_buffer->read_bytes)
-		local_set(&cpu_buffer->entries_bytes, cpu_buffer->read_bytes);
-
-	rb_reader_publish_tail(reader, state.tail);
+	rb_reader_publish_state(reader, agree ? &state : NULL);
+	rb_reader_publish_tail(reader, state.tail, state.oldest);
 	return agree;
 }
 
 /* The writer has cleared the ring. */
-static void rb_reader_clear(struct ring_buffer_per_cpu *cpu_buffer)
+static void rb_reader_clear(struct rb_reader *reader)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
-
 	reader->consumed = (struct rb_reader_consumed) {
 		.offset	= rb_writer_commit(rb_reader_page(reader)),
 		.stamp	= reader->consumed.stamp,
@@ -377,10 +132,8 @@ static void rb_reader_clear(struct ring_buffer_per_cpu *cpu_buffer)
 	reader->overrun = 0;
 	reader->nr_resets++;
 	rb_reader_publish(reader);
-	rb_reader_update(cpu_buffer);
-	/* ring_buffer_unmap() frees the page behind this, without the lock. */
-	if (cpu_buffer->mapped)
-		rb_update_meta_page(cpu_buffer);
+	rb_reader_update(reader);
+	rb_reader_publish_map(reader, 0);
 }
 
 /**
@@ -395,27 +148,24 @@ static void rb_reader_clear(struct ring_buffer_per_cpu *cpu_buffer)
  */
 int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu)
 {
-	struct ring_buffer_per_cpu *cpu_buffer;
-	struct ring_buffer_writer *writer;
+	struct rb_reader *reader;
 	unsigned long flags;
 	int ret;
 
-	if (!cpumask_test_cpu(cpu, buffer->cpumask))
+	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return -EINVAL;
 
-	cpu_buffer = buffer->buffers[cpu];
-	writer = cpu_buffer->reader->writer;
-
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	ret = writer->ops->reset(writer, cpu);
+	reader = rb_reader_of(buffer, cpu);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	ret = reader->writer->ops->reset(reader->writer, cpu);
 	if (!ret)
-		rb_reader_clear(cpu_buffer);
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+		rb_reader_clear(reader);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
 
 	return ret;
 }
 
-static void rb_writer_reset_call(void *buffer)
+static void rb_reader_reset_call(void *buffer)
 {
 	ring_buffer_reader_reset(buffer, smp_processor_id());
 }
@@ -424,15 +174,18 @@ static void rb_writer_reset_call(void *buffer)
  * ring_buffer_reset() and similar functions: clear each CPU's ring on that CPU, or here while
  * the CPU is offline. If the writer refuses, the ring stays as it is.
  */
-static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
+static void rb_reader_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
 {
 	int cpu;
 
 	guard(cpus_read_lock)();
 
-	for_each_cpu_and(cpu, buffer->cpumask, cpus) {
+	for_each_cpu(cpu, cpus) {
+		if (!ring_buffer_reader_has_cpu(buffer, cpu))
+			continue;
+
 		if (cpu_online(cpu))
-			smp_call_function_single(cpu, rb_writer_reset_call, buffer, 1);
+			smp_call_function_single(cpu, rb_reader_reset_call, buffer, 1);
 		else
 			ring_buffer_reader_reset(buffer, cpu);
 	}
@@ -450,11 +203,11 @@ static void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *c
  */
 void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 {
-	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_reader *reader;
 	unsigned long flags;
 
 	if (cpu == RING_BUFFER_ALL_CPUS) {
-		for_each_buffer_cpu(buffer, cpu)
+		for_each_possible_cpu(cpu)
 			ring_buffer_poll_writer(buffer, cpu);
 		return;
 	}
@@ -462,61 +215,23 @@ void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu)
 	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return;
 
-	cpu_buffer = buffer->buffers[cpu];
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	rb_reader_update(cpu_buffer);
-	if (!rb_writer_empty(cpu_buffer))
-		rb_wakeups(buffer, cpu_buffer);
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	reader = rb_reader_of(buffer, cpu);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	rb_reader_update(reader);
+	if (!rb_reader_is_empty(reader))
+		rb_reader_wake(reader);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
 }
 
-static bool rb_work_has_waiters(struct rb_irq_work *rbwork)
-{
-	return wq_has_sleeper(&rbwork->waiters) || wq_has_sleeper(&rbwork->full_waiters);
-}
-
-/**
- * ring_buffer_reader_has_waiters - are there readers that wait for events?
- * @buffer:	a buffer from ring_buffer_reader()
- *
- * A poll() counts until it has returned, an epoll instance until the file is removed from it.
- *
- * Context: any.
- * Return: whether a wait queue of @buffer is not empty.
- */
-bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer)
-{
-	int cpu;
-
-	/* The queue of all CPUs has no waiters for a full ring. */
-	if (wq_has_sleeper(&buffer->irq_work.waiters))
-		return true;
-
-	for_each_buffer_cpu(buffer, cpu) {
-		if (ring_buffer_reader_has_cpu(buffer, cpu) &&
-		    rb_work_has_waiters(&buffer->buffers[cpu]->irq_work))
-			return true;
-	}
-
-	return false;
-}
-
-static bool rb_reader_try_stats(struct ring_buffer_per_cpu *cpu_buffer,
-				struct ring_buffer_reader_stats *stats)
+static bool rb_reader_try_stats(struct rb_reader *reader, struct ring_buffer_reader_stats *stats)
 {
 	unsigned long flags;
 	bool agree;
 
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	agree = rb_reader_update(cpu_buffer);
-	*stats = (struct ring_buffer_reader_stats) {
-		.entries	= rb_num_of_entries(cpu_buffer),
-		.overrun	= local_read(&cpu_buffer->overrun),
-		.read		= cpu_buffer->read,
-		.bytes		= local_read(&cpu_buffer->entries_bytes) - cpu_buffer->read_bytes,
-		.dropped	= local_read(&cpu_buffer->dropped_events),
-	};
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	agree = rb_reader_update(reader);
+	rb_reader_published(reader, stats);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
 
 	return agree;
 }
@@ -557,25 +272,38 @@ void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigne
 	if (!ring_buffer_reader_has_cpu(buffer, cpu))
 		return;
 
-	while (!rb_reader_try_stats(buffer->buffers[cpu], stats) && *rounds) {
+	while (!rb_reader_try_stats(rb_reader_of(buffer, cpu), stats) && *rounds) {
 		(*rounds)--;
 		fsleep(RB_READER_ROUND_US);
 	}
 }
 
-/* rb_setup_ids_meta_page(): the writer's pages have ids. */
-static void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
-				unsigned long *subbuf_ids)
+/* ring_buffer_oldest_event_ts(): the time of the oldest page, 0 if all is read. */
+static u64 rb_reader_oldest_ts(struct rb_reader *reader)
 {
-	struct rb_reader *reader = cpu_buffer->reader;
+	struct ring_buffer_writer_page *page;
+	unsigned long flags;
+	u64 ts;
+
+	raw_spin_lock_irqsave(reader->lock, flags);
+	page = rb_reader_oldest_page(reader);
+	ts = page ? READ_ONCE(page->time_stamp) : 0;
+	raw_spin_unlock_irqrestore(reader->lock, flags);
+
+	return ts;
+}
+
+/* rb_setup_ids_meta_page(): the writer's pages have ids. */
+static void rb_reader_setup_ids(struct rb_reader *reader, unsigned long *subbuf_ids)
+{
 	unsigned int id;
 
-	lockdep_assert_held(&cpu_buffer->reader_lock);
+	lockdep_assert_held(reader->lock);
 
 	for (id = 0; id <= reader->nr_slots; id++)
 		subbuf_ids[id] = (unsigned long)reader->ids[id];
 
-	rb_reader_update(cpu_buffer);
+	rb_reader_update(reader);
 }
 
 /* Whether the writer has left the reader's page: then its commit is final. */
@@ -614,16 +342,60 @@ static unsigned long rb_reader_show_page(struct rb_reader *reader)
 }
 
 /* ring_buffer_map_get_reader() */
-static void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
+static void rb_reader_map_get_reader(struct rb_reader *reader)
 {
 	unsigned long flags, lost;
 
-	lockdep_assert_held(&cpu_buffer->mapping_lock);
+	raw_spin_lock_irqsave(reader->lock, flags);
+	lost = rb_reader_show_page(reader);
+	rb_reader_update(reader);
+	rb_reader_publish_map(reader, lost);
+	raw_spin_unlock_irqrestore(reader->lock, flags);
+}
 
-	raw_spin_lock_irqsave(&cpu_buffer->reader_lock, flags);
-	lost = rb_reader_show_page(cpu_buffer->reader);
-	rb_reader_update(cpu_buffer);
-	rb_update_meta_page(cpu_buffer);
-	cpu_buffer->meta_page->reader.lost_events = lost;
-	raw_spin_unlock_irqrestore(&cpu_buffer->reader_lock, flags);
+static const struct rb_reader_ops rb_reader_ops = {
+	.free		= ring_buffer_reader_free,
+	.reset		= rb_reader_reset,
+	.is_empty	= rb_reader_is_empty,
+	.oldest_ts	= rb_reader_oldest_ts,
+	.setup_ids	= rb_reader_setup_ids,
+	.map_get_reader	= rb_reader_map_get_reader,
+};
+
+/**
+ * ring_buffer_reader - make a read-only trace buffer of what a writer writes
+ * @writer:	the writer; its rings are set up
+ *
+ * Events are read with a cursor, an iterator or by the page, see
+ * ring_buffer_writer.h. Of the functions in ring_buffer.h the buffer has
+ * ring_buffer_map() and what goes with it, those that wait, reset, free, or return
+ * counters and sizes. The others do nothing or fail: the kernel can't write to the
+ * buffer or resize it, and ring_buffer_consume(), ring_buffer_read_page() and
+ * ring_buffer_read_start() find no event, since they do not validate them.
+ *
+ * Context: process context, may sleep.
+ * Return: the buffer, for ring_buffer_reader_free(); an ERR_PTR() of -EINVAL
+ * for a ring that is too short or a writer without a clock, or of -ENOMEM.
+ */
+struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer)
+{
+	struct trace_buffer *buffer;
+	int cpu, ret;
+
+	if (!writer->clock)
+		return ERR_PTR(-EINVAL);
+
+	buffer = rb_reader_alloc_buffer(writer, &rb_reader_ops);
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
+
+	for_each_cpu(cpu, writer->cpumask) {
+		ret = ring_buffer_reader_add_cpu(buffer, writer, cpu);
+		if (ret) {
+			ring_buffer_reader_free(buffer);
+			return ERR_PTR(ret);
+		}
+	}
+
+	return buffer;
 }

@@ -2,16 +2,16 @@
 /*
  * What the files share that read the rings of a remote writer
  *
- *	ring_buffer_reader.c		buffers, CPUs, mappings; what ring_buffer.c calls
- *	ring_buffer_reader_state.c	what the writer has written; the swap of pages
- *	ring_buffer_reader_page.c	consumes events by the page
+ *	ring_buffer_reader.c		buffers, CPUs, mappings, counters
  *	ring_buffer_reader_cursor.c	consumes events one by one
+ *	ring_buffer_reader_page.c	consumes events by the page
  *	ring_buffer_reader_iter.c	reads events without consuming them
  *	ring_buffer_reader_dump.c	reads the last events without a lock
+ *	ring_buffer_reader_state.c	what the writer has written; the swap of pages
+ *	ring_buffer_reader_base.c	the part of ring_buffer.c, which includes it
  *
- * ring_buffer.c includes the first file. It fills in struct trace_buffer and struct
- * ring_buffer_per_cpu, which only ring_buffer.c defines, and calls its static functions. The
- * others are objects. All that they know of a CPU's ring is in struct rb_reader.
+ * A file calls only files that are below it in this list. All that the others than the last one
+ * know of a CPU's ring is in struct rb_reader.
  *
  * The remote may corrupt the pages and the meta page at any time. rb_walk_next() is the only
  * code that decodes the events of a shared page. It reads each word once, then checks it.
@@ -80,6 +80,20 @@ struct rb_reader_consumed {
 };
 
 /**
+ * struct rb_reader_span - the events that an iterator has to show yet
+ * @list:	in rb_reader.iters
+ * @pos:	position of the page that it copies next
+ * @end:	number of the first event that is not to be shown
+ * @consumed:	events from @pos on that were consumed meanwhile
+ */
+struct rb_reader_span {
+	struct list_head	list;
+	u64			pos;
+	u64			end;
+	u64			consumed;
+};
+
+/**
  * struct rb_reader - the reader of a CPU's ring
  * @writer:	the remote writer
  * @meta:	the ring's meta page
@@ -93,7 +107,7 @@ struct rb_reader_consumed {
  * @overrun:	events overwritten before the reader's page
  * @entries:	events on the reader's page if the writer had left it at the swap; else 0
  * @count:	the events counted on the page being written
- * @iters:	iterators, see ring_buffer_reader_iter.c
+ * @iters:	iterators, struct rb_reader_span
  * @nr_resets:	how often the ring was reset
  * @copy:	a page for the events of a cursor
  * @no_pages:	the list of pages that the kernel writes: it is empty
@@ -121,11 +135,23 @@ struct rb_reader {
 	struct ring_buffer_writer_page		*pages[];
 };
 
-/* ring_buffer_reader.c */
-struct rb_reader *rb_reader_of(struct trace_buffer *buffer, int cpu);
-void rb_reader_publish(struct rb_reader *reader);
-void rb_reader_publish_page(struct rb_reader *reader, unsigned int id);
-void rb_reader_publish_tail(struct rb_reader *reader, u64 tail);
+/**
+ * struct rb_reader_ops - what ring_buffer.c asks of the reader, by the function that asks
+ * @free:	ring_buffer_free()
+ * @reset:	ring_buffer_reset() and similar ones
+ * @is_empty:	ring_buffer_empty_cpu() and waiting
+ * @oldest_ts:	ring_buffer_oldest_event_ts()
+ * @setup_ids:	ring_buffer_map(), with rb_reader.lock held
+ * @map_get_reader: ring_buffer_map_get_reader()
+ */
+struct rb_reader_ops {
+	void (*free)(struct trace_buffer *buffer);
+	void (*reset)(struct trace_buffer *buffer, const struct cpumask *cpus);
+	bool (*is_empty)(struct rb_reader *reader);
+	u64 (*oldest_ts)(struct rb_reader *reader);
+	void (*setup_ids)(struct rb_reader *reader, unsigned long *subbuf_ids);
+	void (*map_get_reader)(struct rb_reader *reader);
+};
 
 /**
  * struct rb_writer_state - what a writer reports, all of one time
@@ -142,6 +168,21 @@ struct rb_writer_state {
 	u64		overrun;
 	u64		bytes;
 };
+
+/* ring_buffer_reader_base.c */
+struct rb_reader *rb_reader_of(struct trace_buffer *buffer, int cpu);
+void rb_reader_publish(struct rb_reader *reader);
+void rb_reader_publish_page(struct rb_reader *reader, unsigned int id);
+void rb_reader_publish_tail(struct rb_reader *reader, u64 tail, u64 oldest);
+void rb_reader_publish_state(struct rb_reader *reader, const struct rb_writer_state *state);
+void rb_reader_publish_map(struct rb_reader *reader, unsigned long lost);
+void rb_reader_published(struct rb_reader *reader, struct ring_buffer_reader_stats *stats);
+void rb_reader_wake(struct rb_reader *reader);
+int rb_reader_attach(struct rb_reader *reader, struct trace_buffer *buffer);
+struct rb_reader *rb_reader_detach(struct trace_buffer *buffer, int cpu);
+struct trace_buffer *rb_reader_alloc_buffer(const struct ring_buffer_writer *writer,
+					    const struct rb_reader_ops *ops);
+void rb_reader_free_buffer(struct trace_buffer *buffer);
 
 /* ring_buffer_reader_state.c */
 u64 rb_writer_oldest(struct rb_reader *reader, u64 tail);
@@ -172,9 +213,6 @@ void rb_reader_get_batch(struct rb_reader *reader, unsigned int commit, unsigned
 			 struct rb_batch *batch);
 void rb_reader_consume(struct rb_reader *reader, const struct rb_batch *batch);
 unsigned long rb_page_set_lost(void *data, unsigned int bytes, unsigned long lost);
-
-/* ring_buffer_reader_iter.c */
-void rb_iters_consumed(struct rb_reader *reader);
 
 /* The reader's page */
 static inline struct ring_buffer_writer_page *rb_reader_page(struct rb_reader *reader)

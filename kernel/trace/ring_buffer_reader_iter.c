@@ -7,7 +7,7 @@
  *
  * It goes from position to position, and copies each page whole. The writer does not wait
  * for an iterator and may overwrite the page. A consuming reader may swap it. So the page at
- * iter->pos is
+ * iter->span.pos is
  *
  *	wanted	 if it is in its slot, or is the reader's
  *	copied	 if it still was when the copy was done, by (G): the events are shown from
@@ -17,7 +17,7 @@
  *		 consumed meanwhile are not lost
  *
  * Locking: rb_reader.lock covers struct rb_reader and what an iterator knows of the ring
- * (@list, @pos, @consumed). The rest is the owner's.
+ * (@span). The rest is the owner's.
  *
  * The letters of memory orderings, (B) and so on, are explained in trace_ring.c.
  */
@@ -31,50 +31,26 @@
 /**
  * struct ring_buffer_reader_iter - an iterator over the ring of one CPU
  * @reader:	the CPU's
- * @list:	in rb_reader.iters
+ * @span:	what it has to show yet, for readers that consume events
  * @nr_resets:	rb_reader.nr_resets at the start. If that has changed the events are gone
- * @pos:	position of the page to copy next
  * @last_pos:	position of the last page to copy
- * @consumed:	events from @pos on that were consumed meanwhile
  * @number:	of the event that is shown, or shown next
- * @end:	number of the first event that is not to be shown
  * @lost:	events missing before that one; ULONG_MAX if the number is not known
  * @page:	a copy of a page, as far as it was written
  * @walk:	where the iterator is on @page; @walk.length is 0 if it is at no event
  */
 struct ring_buffer_reader_iter {
 	struct rb_reader			*reader;
-	struct list_head			list;
+	struct rb_reader_span			span;
 	unsigned int				nr_resets;
-	u64					pos;
 	u64					last_pos;
-	u64					consumed;
 	u64					number;
-	u64					end;
 	unsigned long				lost;
 	struct ring_buffer_writer_page		*page;
 	struct ring_buffer_reader_walk		walk;
 };
 
-/* A consuming reader is about to swap its page: iterators can't reach its events any more. */
-void rb_iters_consumed(struct rb_reader *reader)
-{
-	u64 nr = reader->consumed.nr - reader->read;
-	u64 first = reader->read + reader->overrun;
-	struct ring_buffer_reader_iter *iter;
-
-	lockdep_assert_held(reader->lock);
-
-	if (reader->pos == RB_READER_NOWHERE)
-		return;
-
-	list_for_each_entry(iter, &reader->iters, list) {
-		if (iter->pos <= reader->pos && first < iter->end)
-			iter->consumed += min(nr, iter->end - first);
-	}
-}
-
-/* The position of the oldest page from iter->pos on, and its first event's number. */
+/* The position of the oldest page from iter->span.pos on, and its first event's number. */
 static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *number)
 {
 	struct rb_reader *reader = iter->reader;
@@ -82,7 +58,7 @@ static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *
 
 	*number = reader->read + reader->overrun;
 	*pos = reader->pos;
-	if (reader->pos != RB_READER_NOWHERE && iter->pos <= reader->pos)
+	if (reader->pos != RB_READER_NOWHERE && iter->span.pos <= reader->pos)
 		return true;
 
 	if (!rb_writer_get_state(reader, &state))
@@ -95,7 +71,7 @@ static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *
 	return true;
 }
 
-/* The page at iter->pos is gone: go to one that is there. False if not now. */
+/* The page at iter->span.pos is gone: go to one that is there. False if not now. */
 static bool rb_iter_skip(struct ring_buffer_reader_iter *iter)
 {
 	u64 pos, number;
@@ -103,11 +79,11 @@ static bool rb_iter_skip(struct ring_buffer_reader_iter *iter)
 	if (!rb_iter_oldest(iter, &pos, &number))
 		return false;
 
-	number = min(number, iter->end);
-	iter->lost += number - iter->number - iter->consumed;
-	iter->consumed = 0;
+	number = min(number, iter->span.end);
+	iter->lost += number - iter->number - iter->span.consumed;
+	iter->span.consumed = 0;
 	iter->number = number;
-	iter->pos = pos;
+	iter->span.pos = pos;
 	return true;
 }
 
@@ -123,21 +99,21 @@ static bool rb_iter_copy(struct ring_buffer_reader_iter *iter,
 	data_race(memcpy(iter->page->data, page->data, commit));
 	smp_rmb();						/* (G) */
 
-	return iter->pos == reader->pos ||
-	       READ_ONCE(reader->meta->next) < iter->pos + reader->nr_slots;
+	return iter->span.pos == reader->pos ||
+	       READ_ONCE(reader->meta->next) < iter->span.pos + reader->nr_slots;
 }
 
-/* The page at iter->pos; NULL if that is gone. */
+/* The page at iter->span.pos; NULL if that is gone. */
 static struct ring_buffer_writer_page *rb_iter_find(struct ring_buffer_reader_iter *iter)
 {
 	struct rb_reader *reader = iter->reader;
 	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
 
-	if (iter->pos == reader->pos)
+	if (iter->span.pos == reader->pos)
 		return rb_reader_page(reader);
-	if (iter->pos < rb_writer_oldest(reader, tail))
+	if (iter->span.pos < rb_writer_oldest(reader, tail))
 		return NULL;
-	return *rb_writer_slot(reader, iter->pos);
+	return *rb_writer_slot(reader, iter->span.pos);
 }
 
 static bool rb_iter_at_end(struct ring_buffer_reader_iter *iter)
@@ -145,8 +121,9 @@ static bool rb_iter_at_end(struct ring_buffer_reader_iter *iter)
 	struct rb_reader *reader = iter->reader;
 
 	/* A correct writer's tail never goes back. A corrupted one bounds the loop, too. */
-	return iter->number >= iter->end || iter->pos > iter->last_pos ||
-	       iter->pos > READ_ONCE(reader->meta->tail) || iter->nr_resets != reader->nr_resets;
+	return iter->number >= iter->span.end || iter->span.pos > iter->last_pos ||
+	       iter->span.pos > READ_ONCE(reader->meta->tail) ||
+	       iter->nr_resets != reader->nr_resets;
 }
 
 enum rb_iter_result { RB_ITER_END, RB_ITER_COPIED, RB_ITER_BUSY };
@@ -165,7 +142,7 @@ static enum rb_iter_result rb_iter_try_page(struct ring_buffer_reader_iter *iter
 
 		page = rb_iter_find(iter);
 		if (page && rb_iter_copy(iter, page)) {
-			iter->pos++;
+			iter->span.pos++;
 			return RB_ITER_COPIED;
 		}
 		iter->walk.commit = 0;
@@ -192,7 +169,7 @@ static bool rb_iter_next_page(struct ring_buffer_reader_iter *iter)
 
 	/* The writer stopped between two pages. The number of lost events is not known. */
 	iter->lost = ULONG_MAX;
-	iter->end = 0;
+	iter->span.end = 0;
 	return false;
 }
 
@@ -208,7 +185,7 @@ struct ring_buffer_event *
 ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts)
 {
 	while (!iter->walk.length) {
-		if (iter->number >= iter->end)
+		if (iter->number >= iter->span.end)
 			return NULL;
 		if (!rb_walk_next(&iter->walk) && !rb_iter_next_page(iter))
 			return NULL;
@@ -256,13 +233,13 @@ static bool rb_iter_try_end(struct ring_buffer_reader_iter *iter)
 	struct rb_writer_state state;
 
 	if (rb_writer_wait_state(reader, &state)) {
-		iter->end = state.entries;
+		iter->span.end = state.entries;
 		iter->last_pos = state.tail;
 		return true;
 	}
 
 	/* This may not include the page that the writer is leaving. */
-	iter->end = smp_load_acquire(&reader->meta->meta.entries);	/* (N) */
+	iter->span.end = smp_load_acquire(&reader->meta->meta.entries);	/* (N) */
 	iter->last_pos = smp_load_acquire(&reader->meta->tail);		/* (B) */
 	return false;
 }
@@ -292,7 +269,7 @@ static bool rb_iter_try_start(struct ring_buffer_reader_iter *iter)
 
 	done = rb_iter_try_end(iter);
 	iter->nr_resets = reader->nr_resets;
-	iter->pos = reader->pos + 1;
+	iter->span.pos = reader->pos + 1;
 	iter->number = reader->consumed.nr + reader->overrun;
 
 	/* Lost before the reader's page, and not reported yet. */
@@ -314,7 +291,7 @@ static void rb_iter_start(struct ring_buffer_reader_iter *iter)
 		scoped_guard(raw_spinlock_irqsave, iter->reader->lock) {
 			done = rb_iter_try_start(iter);
 			if (done || i == RB_READER_ROUNDS - 1)
-				list_add(&iter->list, &iter->reader->iters);
+				list_add(&iter->span.list, &iter->reader->iters);
 		}
 	}
 }
@@ -364,7 +341,7 @@ void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter)
 		return;
 
 	scoped_guard(raw_spinlock_irqsave, iter->reader->lock)
-		list_del(&iter->list);
+		list_del(&iter->span.list);
 
 	free_page((unsigned long)iter->page);
 	kfree(iter);

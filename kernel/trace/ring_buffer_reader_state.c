@@ -148,13 +148,32 @@ struct ring_buffer_writer_page *rb_reader_oldest_page(struct rb_reader *reader)
 	return *rb_writer_slot(reader, rb_writer_oldest(reader, tail));
 }
 
+/* The reader is about to swap its page: iterators can't reach its events any more. */
+static void rb_reader_leave_page(struct rb_reader *reader)
+{
+	u64 nr = reader->consumed.nr - reader->read;
+	u64 first = reader->read + reader->overrun;
+	struct rb_reader_span *span;
+
+	lockdep_assert_held(reader->lock);
+
+	if (reader->pos == RB_READER_NOWHERE)
+		return;
+
+	list_for_each_entry(span, &reader->iters, list) {
+		if (span->pos <= reader->pos && first < span->end)
+			span->consumed += min(nr, span->end - first);
+	}
+}
+
 /* The reader's page was swapped for the one in @slot, which is at @pos. */
 static void rb_reader_set_page(struct rb_reader *reader, struct ring_buffer_writer_page **slot,
 			       unsigned int id, u64 pos)
 {
 	unsigned long lost = READ_ONCE(reader->meta->meta.reader.lost_events);
+	u64 tail;
 
-	rb_iters_consumed(reader);
+	rb_reader_leave_page(reader);
 	swap(*slot, reader->pages[reader->nr_slots]);
 
 	reader->consumed.offset = 0;
@@ -164,7 +183,9 @@ static void rb_reader_set_page(struct rb_reader *reader, struct ring_buffer_writ
 	reader->entries = READ_ONCE(reader->meta->reader_entries);
 	reader->pos = pos;
 	rb_reader_publish_page(reader, id);
-	rb_reader_publish_tail(reader, smp_load_acquire(&reader->meta->tail));	/* (B) */
+
+	tail = smp_load_acquire(&reader->meta->tail);		/* (B) */
+	rb_reader_publish_tail(reader, tail, rb_writer_oldest(reader, tail));
 }
 
 /*

@@ -149,9 +149,9 @@
  *	tables, then meta->reader; smp_rmb() between. It notices if the page was swapped.
  *
  * (M) mask of CPUs: M-mask
- *	ring_buffer_reader.c:ring_buffer_reader_add_cpu
+ *	ring_buffer_reader_base.c:rb_reader_attach
  *   with
- *	ring_buffer_reader.c:ring_buffer_reader_has_cpu
+ *	ring_buffer_reader_base.c:ring_buffer_reader_has_cpu
  *
  *	The reader stores the pointer to a CPU's ring, then sets the CPU's bit; smp_wmb()
  *	between. Others test the bit, then load the pointer; smp_rmb() between.
