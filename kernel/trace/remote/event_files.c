@@ -57,20 +57,11 @@ static ssize_t remote_enable_write(struct file *file, const char __user *ubuf, s
 	ret = trace_remote_enable_event(trace_remote_of(file),
 					trace_remote_file_nr(file_inode(file)),
 					val);
-	if (ret)
-		return ret;
 
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
-static const struct file_operations remote_enable_fops = {
-	.open	= trace_remote_open,
-	.read	= remote_enable_read,
-	.write	= remote_enable_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(remote_enable_fops, remote_enable_read, remote_enable_write);
 
 static ssize_t remote_filter_read(struct file *file, char __user *ubuf, size_t cnt,
 				  loff_t *ppos)
@@ -100,20 +91,10 @@ static ssize_t remote_filter_write(struct file *file, const char __user *ubuf, s
 	ret = trace_remote_set_filter(trace_remote_of(file), trace_remote_file_nr(file_inode(file)),
 				      cnt < PAGE_SIZE ? strstrip(buf) : buf);
 	kfree(buf);
-	if (ret)
-		return ret;
-
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
-static const struct file_operations remote_filter_fops = {
-	.open	= trace_remote_open,
-	.read	= remote_filter_read,
-	.write	= remote_filter_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(remote_filter_fops, remote_filter_read, remote_filter_write);
 
 #ifdef CONFIG_PERF_EVENTS
 static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -125,12 +106,7 @@ static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, 
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-static const struct file_operations remote_id_fops = {
-	.open	= trace_remote_open,
-	.read	= remote_id_read,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(remote_id_fops, remote_id_read, NULL);
 #endif
 
 /* As the format file in the top level's events/ has it */
@@ -238,19 +214,9 @@ static ssize_t remote_header_event_read(struct file *file, char __user *ubuf, si
 	return remote_header_read(remote_print_entry_header, ubuf, cnt, ppos);
 }
 
-static const struct file_operations remote_header_page_fops = {
-	.open	= trace_remote_open,
-	.read	= remote_header_page_read,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(remote_header_page_fops, remote_header_page_read, NULL);
 
-static const struct file_operations remote_header_event_fops = {
-	.open	= trace_remote_open,
-	.read	= remote_header_event_read,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(remote_header_event_fops, remote_header_event_read, NULL);
 
 static int remote_available_show(struct seq_file *m, void *v)
 {
@@ -412,7 +378,7 @@ static const struct file_operations remote_set_fops = {
 	.release	= trace_remote_single_release,
 };
 
-static const struct trace_remote_file remote_files[] = {
+static const struct trace_remote_file remote_event_files[] = {
 	{ "enable",		TRACE_MODE_WRITE,	&remote_enable_fops },
 	{ "filter",		TRACE_MODE_WRITE,	&remote_filter_fops },
 #ifdef CONFIG_PERF_EVENTS
@@ -469,6 +435,6 @@ int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *
 		ret = trace_remote_create_files(remote,
 						tracefs_create_dir(trace_event_name(&event->call),
 								   group),
-						remote_files, i);
+						remote_event_files, i);
 	return ret;
 }

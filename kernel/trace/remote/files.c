@@ -41,20 +41,11 @@ static ssize_t tracing_on_write(struct file *file, const char __user *ubuf, size
 	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
 	if (!ret)
 		ret = trace_remote_set_on(trace_remote_of(file), val);
-	if (ret)
-		return ret;
 
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
-static const struct file_operations tracing_on_fops = {
-	.open	= trace_remote_open,
-	.read	= tracing_on_read,
-	.write	= tracing_on_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(tracing_on_fops, tracing_on_read, tracing_on_write);
 
 /* A size may not change while loaded, and so what is printed fits together. */
 static ssize_t read_size(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos,
@@ -109,20 +100,11 @@ static ssize_t buffer_size_kb_write(struct file *file, const char __user *ubuf, 
 
 	ret = trace_remote_set_size(trace_remote_of(file), trace_remote_file_nr(file_inode(file)),
 				    kb << 10);
-	if (ret)
-		return ret;
 
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
-static const struct file_operations buffer_size_kb_fops = {
-	.open	= trace_remote_open,
-	.read	= buffer_size_kb_read,
-	.write	= buffer_size_kb_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(buffer_size_kb_fops, buffer_size_kb_read, buffer_size_kb_write);
 
 static ssize_t buffer_total_size_kb_read(struct file *file, char __user *ubuf, size_t cnt,
 					 loff_t *ppos)
@@ -139,12 +121,7 @@ static ssize_t buffer_total_size_kb_read(struct file *file, char __user *ubuf, s
 	return read_size(file, ubuf, cnt, ppos, size);
 }
 
-static const struct file_operations buffer_total_size_kb_fops = {
-	.open	= trace_remote_open,
-	.read	= buffer_total_size_kb_read,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(buffer_total_size_kb_fops, buffer_total_size_kb_read, NULL);
 
 /* For files that know one word: take it, with white space around. */
 static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, const char *word)
@@ -160,8 +137,7 @@ static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, con
 	if (strcmp(strstrip(buf), word))
 		return -EINVAL;
 
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(0, cnt, ppos);
 }
 
 static ssize_t trace_clock_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -175,13 +151,7 @@ static ssize_t trace_clock_write(struct file *file, const char __user *ubuf, siz
 	return write_word(ubuf, cnt, ppos, "boot");
 }
 
-static const struct file_operations trace_clock_fops = {
-	.open	= trace_remote_open,
-	.read	= trace_clock_read,
-	.write	= trace_clock_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(trace_clock_fops, trace_clock_read, trace_clock_write);
 
 /* Nothing but events is traced. */
 static ssize_t current_tracer_read(struct file *file, char __user *ubuf, size_t cnt,
@@ -196,13 +166,7 @@ static ssize_t current_tracer_write(struct file *file, const char __user *ubuf, 
 	return write_word(ubuf, cnt, ppos, "nop");
 }
 
-static const struct file_operations current_tracer_fops = {
-	.open	= trace_remote_open,
-	.read	= current_tracer_read,
-	.write	= current_tracer_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(current_tracer_fops, current_tracer_read, current_tracer_write);
 
 /* The event comes from the CPU that this runs on. */
 static int write_event(struct trace_remote *remote, u64 value)
@@ -226,19 +190,11 @@ static ssize_t write_event_write(struct file *file, const char __user *ubuf, siz
 	ret = kstrtou64_from_user(ubuf, cnt, 0, &value);
 	if (!ret)
 		ret = write_event(trace_remote_of(file), value);
-	if (ret)
-		return ret;
 
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
-static const struct file_operations write_event_fops = {
-	.open	= trace_remote_open,
-	.write	= write_event_write,
-	.llseek	= default_llseek,
-	.release = trace_remote_release,
-};
+TRACE_REMOTE_FOPS(write_event_fops, NULL, write_event_write);
 
 static const struct trace_remote_file remote_files[] = {
 	{ "tracing_on",		TRACE_MODE_WRITE,	&tracing_on_fops },

@@ -207,8 +207,7 @@ static ssize_t remote_percent_write(struct file *file, const char __user *ubuf, 
 		return -EINVAL;
 
 	WRITE_ONCE(trace_remote_of(file)->percent, val);
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(0, cnt, ppos);
 }
 
 const struct file_operations trace_remote_percent_fops = {

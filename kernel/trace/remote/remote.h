@@ -249,6 +249,26 @@ struct trace_remote_file {
 	const struct file_operations	*fops;
 };
 
+/* A small file: opening it sets nothing up. @read_fn or @write_fn may be NULL. */
+#define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
+static const struct file_operations name = {			\
+	.open		= trace_remote_open,			\
+	.read		= read_fn,				\
+	.write		= write_fn,				\
+	.llseek		= default_llseek,			\
+	.release	= trace_remote_release,			\
+}
+
+/* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
+static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
+{
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
 int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
 			      const struct trace_remote_file *files, int nr);
 

@@ -292,11 +292,7 @@ static ssize_t remote_show_write(struct file *file, const char __user *ubuf, siz
 {
 	int ret = trace_remote_clear(trace_remote_of(file), trace_remote_file_nr(file_inode(file)));
 
-	if (ret)
-		return ret;
-
-	*ppos += cnt;
-	return cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
 const struct file_operations trace_remote_show_fops = {
