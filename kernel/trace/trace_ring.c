@@ -224,7 +224,7 @@
  * The kernel's buffer of all rings:
  *
  * (H) the buffer: H-buffer
- *	instance.c:remote_load_rings
+ *	instance.c:remote_load_buffer
  *	instance.c:remote_hide_unused
  *   with
  *	instance.c:trace_remote_peek
@@ -233,10 +233,10 @@
  *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
  *
  * (U) unloading: U-unload
- *	dump.c:remote_dump_begin
- *	dump.c:remote_dump_oops
+ *	instance.c:trace_remote_dump_begin
+ *	instance.c:trace_remote_dump_end
  *   with
- *	dump.c:trace_remote_is_dumping
+ *	instance.c:remote_is_dumping
  *
  *	The dumper sets trace_remote_dumping, then loads the pointer to the buffer. The kernel
  *	clears the pointer, then loads trace_remote_dumping. Both have a full barrier between.

@@ -6,8 +6,8 @@
  * a trace buffer of all rings. As with the kernel's own buffers, a CPU that was never online
  * has no ring.
  *
- * Nothing is locked here. instance.c loads or unloads one buffer at a time, and adds a CPU to
- * one that stays.
+ * The rings are not locked here. instance.c loads or unloads one buffer at a time, and adds a
+ * CPU to one that stays. trace_remote.stats_lock covers the counters that are kept of rings.
  */
 #include <linux/cpu.h>
 #include <linux/mm.h>
@@ -226,4 +226,44 @@ int trace_remote_buffer_add_cpu(struct trace_remote_buffer *buffer, int cpu)
 	if (ret)
 		remote_unload_ring(buffer, cpu);
 	return ret;
+}
+
+/**
+ * trace_remote_stats_keep - keep the counters of rings that are about to go
+ * @remote:	the remote
+ * @buffer:	the buffer
+ *
+ * A program may end its readers before it reads the counters. If writers have stopped between two
+ * pages, all CPUs together wait as long for them as one would.
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer)
+{
+	unsigned int rounds = RING_BUFFER_READER_ROUNDS;
+	int cpu;
+
+	guard(mutex)(&remote->stats_lock);
+	for_each_possible_cpu(cpu)
+		ring_buffer_reader_wait_stats(buffer, cpu, &rounds,
+					      &trace_remote_cpu(remote, cpu)->last_stats);
+}
+
+/**
+ * trace_remote_stats_clear - clear counters that were kept
+ * @remote:	the remote
+ * @which:	those of a CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_stats_clear(struct trace_remote *remote, int which)
+{
+	int cpu;
+
+	guard(mutex)(&remote->stats_lock);
+	for_each_possible_cpu(cpu) {
+		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
+			trace_remote_cpu(remote, cpu)->last_stats =
+				(struct ring_buffer_reader_stats){ };
+	}
 }

@@ -12,16 +12,14 @@
  * amid an event. All that printing needs was allocated before.
  *
  * One CPU dumps at a time. A fault during a dump ends it: it does not begin another one.
- * After the panic of a remote trace_remote_dumping stays set, and nothing else is dumped.
+ * A dump after the panic of a remote has no end, and nothing else is dumped.
  *
  * Tracing goes on during a dump, since to turn it off would take a call of the remote. The
  * number of events is fixed when the dump begins. No event is printed twice: the panic after
  * an oops prints what is later than the last event that the oops printed.
  *
- * Memory ordering: (U), by which the buffer stays while it is dumped, is explained in
- * kernel/trace/trace_ring.c.
+ * The buffer stays from trace_remote_dump_begin() to trace_remote_dump_end(), see instance.c.
  */
-#include <linux/atomic.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/nmi.h>
@@ -41,23 +39,9 @@
 /* Larger than the records of all events, which have strings of some length at most */
 #define REMOTE_DUMP_RECORD	1024
 
-static atomic_t trace_remote_dumping;
-
 /* The line being printed: too large for a stack. */
 static struct trace_iterator trace_remote_dump_iter;
 static u8 trace_remote_dump_record[REMOTE_DUMP_RECORD] __aligned(8);
-
-/**
- * trace_remote_is_dumping - may a dump be reading the rings without a lock?
- *
- * Context: any, once trace_remote_peek() returns no buffer any more.
- * Return: whether a dump may be. It may never end.
- */
-bool trace_remote_is_dumping(void)
-{
-	smp_mb();						/* (U) */
-	return atomic_read(&trace_remote_dumping);
-}
 
 static void remote_dump_next(struct trace_remote_dump *this)
 {
@@ -147,12 +131,6 @@ static void remote_dump_lines(struct trace_remote *remote)
 	pr_emerg("%s", nr ? line : "   (ftrace buffer empty)\n");
 }
 
-/* True for the one that may dump. */
-static bool remote_dump_begin(void)
-{
-	return !atomic_xchg(&trace_remote_dumping, 1);		/* (U) */
-}
-
 static void remote_dump_all(struct trace_remote *remote, int which)
 {
 	struct trace_buffer *buffer = trace_remote_peek(remote);
@@ -182,11 +160,11 @@ static void remote_dump_oops(struct trace_dumper *dumper, int which)
 	struct trace_remote *remote = READ_ONCE(container_of(dumper, struct trace_remote_dumper,
 							     dumper)->remote);
 
-	if (!remote || !remote_dump_begin())
+	if (!remote || !trace_remote_dump_begin())
 		return;
 
 	remote_dump_all(remote, which);
-	atomic_set_release(&trace_remote_dumping, 0);		/* (U) */
+	trace_remote_dump_end();
 }
 
 /**
@@ -199,7 +177,7 @@ static void remote_dump_oops(struct trace_dumper *dumper, int which)
  */
 void trace_remote_dump_panic(struct trace_remote *remote)
 {
-	if (remote && remote_dump_begin() && trace_remote_peek(remote))
+	if (remote && trace_remote_dump_begin() && trace_remote_peek(remote))
 		remote_dump_all(remote, RING_BUFFER_ALL_CPUS);
 }
 

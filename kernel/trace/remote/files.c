@@ -123,6 +123,34 @@ static ssize_t buffer_total_size_kb_read(struct file *file, char __user *ubuf, s
 
 TRACE_REMOTE_FOPS(buffer_total_size_kb_fops, buffer_total_size_kb_read, NULL);
 
+static ssize_t buffer_percent_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	char buf[16];
+	int len = scnprintf(buf, sizeof(buf), "%u\n",
+			    trace_remote_percent(trace_remote_of(file)));
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t buffer_percent_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	unsigned long val;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	if (ret)
+		return ret;
+	if (val > 100)
+		return -EINVAL;
+
+	WRITE_ONCE(trace_remote_of(file)->percent, val);
+	return trace_remote_written(0, cnt, ppos);
+}
+
+TRACE_REMOTE_FOPS(buffer_percent_fops, buffer_percent_read, buffer_percent_write);
+
 /* For files that know one word: take it, with white space around. */
 static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, const char *word)
 {
@@ -202,7 +230,7 @@ static const struct trace_remote_file remote_files[] = {
 	{ "current_tracer",	TRACE_MODE_WRITE,	&current_tracer_fops },
 	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
 	{ "buffer_total_size_kb", TRACE_MODE_READ,	&buffer_total_size_kb_fops },
-	{ "buffer_percent",	TRACE_MODE_WRITE,	&trace_remote_percent_fops },
+	{ "buffer_percent",	TRACE_MODE_WRITE,	&buffer_percent_fops },
 	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
 	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },
 	{ "error_log",		TRACE_MODE_WRITE,	&trace_remote_errors_fops },

@@ -5,11 +5,11 @@
  * States of the instance, and what moves it
  *
  *	unloaded --+-- tracing_on = 1 -------------> loaded, on
- *	           |                                  |    ^
- *	           |            tracing_on = 0 |    | tracing_on = 1
- *	           |                                  v    |
+ *	           |                                   |    ^
+ *	           |                    tracing_on = 0 |    | tracing_on = 1
+ *	           |                                   v    |
  *	           +-- trace_pipe(_raw) opened ----> loaded, off
- *	                                              |
+ *	                                               |
  *	unloaded <-- no file in use, nothing to read --+
  *
  * The rings exist from when they are first needed until tracing is off, no open file uses
@@ -30,16 +30,18 @@
  *			remote is started and stopped, and loads and unloads rings, with it
  * trace_remote_read_lock()	events are being consumed, or cleared
  *
- * A dump takes none of them: see dump.c.
+ * A dump takes none of them: see dump.c. trace_remote_dumping is set meanwhile, and the rings
+ * stay.
+ *
+ * The letters of memory orderings, (H), (O), (U) and (V), are explained in
+ * kernel/trace/trace_ring.c.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
-#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
-#include <linux/smp.h>
 
 #include "remote.h"
 
@@ -47,6 +49,9 @@
 #define REMOTE_DEFAULT_SIZE	(1408UL << 10)
 
 #define REMOTE_POLL_PERIOD	msecs_to_jiffies(10)
+
+/* A dump may be reading the rings without a lock. It may never end. */
+static atomic_t trace_remote_dumping;
 
 static bool remote_has_waiters(struct trace_remote *remote)
 {
@@ -149,7 +154,7 @@ void trace_remote_put_writer(struct trace_remote *remote)
 }
 
 /* No CPU comes up between the choice of those that get a ring and trace_remote_cpu_prepare(). */
-static int remote_load_rings(struct trace_remote *remote)
+static int remote_load_buffer(struct trace_remote *remote)
 {
 	struct trace_remote_buffer *buffer;
 
@@ -179,10 +184,16 @@ static int remote_load(struct trace_remote *remote)
 	if (ret)
 		return ret;
 
-	ret = remote_load_rings(remote);
+	ret = remote_load_buffer(remote);
 	if (ret)
 		trace_remote_put_writer(remote);
 	return ret;
+}
+
+static bool remote_is_dumping(void)
+{
+	smp_mb();						/* (U) */
+	return atomic_read(&trace_remote_dumping);
 }
 
 /* Hide the rings from dumps and from CPUs that come up. NULL if they are in use. */
@@ -197,7 +208,7 @@ static struct trace_remote_buffer *remote_hide_unused(struct trace_remote *remot
 
 	/* The dumper takes no locks, so defer unloading until it is done. */
 	WRITE_ONCE(remote->buffer, NULL);
-	if (trace_remote_is_dumping()) {
+	if (remote_is_dumping()) {
 		smp_store_release(&remote->buffer, buffer);	/* (H) */
 		return NULL;
 	}
@@ -220,89 +231,6 @@ static void remote_unload_unused(struct trace_remote *remote)
 	scoped_guard(cpus_read_lock)
 		trace_remote_buffer_unload(buffer);
 	trace_remote_put_writer(remote);
-}
-
-/**
- * struct remote_cpu_call - a call to make on a CPU
- * @fn:		makes it
- * @remote:	of this remote
- * @cpu:	the CPU
- * @enable:	for remote_call_enable()
- * @ret:	what it returned
- */
-struct remote_cpu_call {
-	void			(*fn)(void *call);
-	struct trace_remote	*remote;
-	int			cpu;
-	bool			enable;
-	int			ret;
-};
-
-static int remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable)
-{
-	lockdep_assert_irqs_disabled();
-	WARN_ON_ONCE(cpu_online(cpu) && cpu != smp_processor_id());
-
-	return trace_remote_call(remote, enable_cpu, cpu, enable);
-}
-
-static void remote_call_enable(void *data)
-{
-	struct remote_cpu_call *call = data;
-
-	call->ret = remote_enable_cpu(call->remote, call->cpu, call->enable);
-}
-
-static void remote_call_reset(void *data)
-{
-	struct remote_cpu_call *call = data;
-
-	call->ret = ring_buffer_reader_reset(call->remote->buffer->trace, call->cpu);
-}
-
-/* Make a call for a CPU, with interrupts off: on it, or for it while it is offline. */
-static int remote_call_cpu(struct remote_cpu_call *call, int cpu)
-{
-	lockdep_assert_cpus_held();
-
-	if (!ring_buffer_reader_has_cpu(call->remote->buffer->trace, cpu))
-		return 0;
-
-	call->cpu = cpu;
-	if (cpu_online(cpu)) {
-		smp_call_function_single(cpu, call->fn, call, 1);
-	} else {
-		scoped_guard(irqsave)
-			call->fn(call);
-	}
-	return call->ret;
-}
-
-/* Make a call for each CPU, or for one if @which is not RING_BUFFER_ALL_CPUS. */
-static int remote_call_cpus(struct remote_cpu_call *call, int which)
-{
-	int cpu, ret = 0;
-
-	if (which != RING_BUFFER_ALL_CPUS)
-		return remote_call_cpu(call, which);
-
-	for_each_possible_cpu(cpu)
-		ret = remote_call_cpu(call, cpu) ?: ret;
-	return ret;
-}
-
-/* Enable or disable all CPUs, and have those that come up from now on do the same. */
-static int remote_enable_cpus(struct trace_remote *remote, bool enable)
-{
-	struct remote_cpu_call call = {
-		.fn	= remote_call_enable,
-		.remote	= remote,
-		.enable	= enable,
-	};
-
-	guard(cpus_read_lock)();
-	remote->enabled = enable;
-	return remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
 }
 
 static int remote_call_start(struct trace_remote *remote)
@@ -334,7 +262,7 @@ static void remote_stop(struct trace_remote *remote, bool for_good)
 		return;
 
 	/* The CPUs stop first, so that the calls that follow are not traced. */
-	WARN_ON_ONCE(remote_enable_cpus(remote, false));
+	WARN_ON_ONCE(trace_remote_enable_cpus(remote, false));
 	trace_remote_events_stop(remote);
 	remote_call_stop(remote);
 
@@ -372,7 +300,7 @@ static int remote_start(struct trace_remote *remote)
 		goto err_stop;
 
 	WRITE_ONCE(remote->on, true);
-	ret = remote_enable_cpus(remote, true);
+	ret = trace_remote_enable_cpus(remote, true);
 	if (ret)
 		remote_stop(remote, false);
 	else if (remote->nr_readers)
@@ -486,7 +414,7 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
 		return;
 
 	guard(irqsave)();
-	WARN_ON_ONCE(remote_enable_cpu(remote, cpu, enable && remote->enabled));
+	WARN_ON_ONCE(trace_remote_enable_cpu(remote, cpu, enable && remote->enabled));
 }
 
 /**
@@ -513,19 +441,6 @@ bool trace_remote_is_on(const struct trace_remote *remote)
 bool trace_remote_is_loaded(const struct trace_remote *remote)
 {
 	return READ_ONCE(remote->buffer);
-}
-
-/**
- * trace_remote_size - how large the ring of a CPU is, or will be
- * @remote:	the remote
- * @cpu:	the CPU
- *
- * Context: any.
- * Return: bytes of events there is room for, at the least.
- */
-unsigned long trace_remote_size(struct trace_remote *remote, int cpu)
-{
-	return READ_ONCE(trace_remote_cpu(remote, cpu)->size);
 }
 
 /**
@@ -559,10 +474,31 @@ int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long si
 EXPORT_SYMBOL_GPL(trace_remote_set_size);
 
 /**
+ * trace_remote_dump_begin - keep the rings of all remotes, for a dump that can't take a lock
+ *
+ * Context: any.
+ * Return: true for the one that may dump, until trace_remote_dump_end(); false if another one does.
+ */
+bool trace_remote_dump_begin(void)
+{
+	return !atomic_xchg(&trace_remote_dumping, 1);		/* (U) */
+}
+
+/**
+ * trace_remote_dump_end - undo trace_remote_dump_begin(), when that returned true
+ *
+ * Context: any.
+ */
+void trace_remote_dump_end(void)
+{
+	atomic_set_release(&trace_remote_dumping, 0);		/* (U) */
+}
+
+/**
  * trace_remote_peek - the rings, for a dump that can't take a lock
  * @remote:	the remote
  *
- * Context: any; trace_remote_is_dumping() by now, and so they stay.
+ * Context: any, from trace_remote_dump_begin() to trace_remote_dump_end(): the rings stay.
  * Return: the buffer; NULL when there is none.
  */
 struct trace_buffer *trace_remote_peek(const struct trace_remote *remote)
@@ -643,21 +579,6 @@ void trace_remote_put_reader(struct trace_remote *remote)
 	remote_unload_unused(remote);
 }
 
-static int remote_reset_cpus(struct trace_remote *remote, int cpu)
-{
-	struct remote_cpu_call call = { .fn = remote_call_reset, .remote = remote };
-	int ret;
-
-	lockdep_assert_held(&remote->lock);
-
-	guard(cpus_read_lock)();
-	trace_remote_read_lock(remote, cpu);
-	ret = remote_call_cpus(&call, cpu);
-	trace_remote_read_unlock(remote, cpu);
-
-	return ret;
-}
-
 /**
  * trace_remote_clear - clear events, also while the remote writes them
  * @remote:	the remote
@@ -673,7 +594,7 @@ int trace_remote_clear(struct trace_remote *remote, int cpu)
 	guard(mutex)(&remote->lock);
 
 	if (remote->buffer)
-		ret = remote_reset_cpus(remote, cpu);
+		ret = trace_remote_reset_cpus(remote, cpu);
 	else
 		trace_remote_stats_clear(remote, cpu);
 	remote_unload_unused(remote);

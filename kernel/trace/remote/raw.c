@@ -243,7 +243,7 @@ static int remote_raw_splice_fill(struct trace_remote_raw *raw, struct splice_pi
 	if (ret != -EAGAIN || nonblock)
 		return ret;
 
-	ret = remote_raw_wait(raw, trace_remote_get_percent(raw->remote));
+	ret = remote_raw_wait(raw, trace_remote_percent(raw->remote));
 	if (ret)
 		return ret;
 
@@ -300,7 +300,7 @@ static int remote_raw_get_reader(struct trace_remote_raw *raw, bool nonblock)
 	int ret = 0;
 
 	if (!nonblock)
-		ret = remote_raw_wait(raw, trace_remote_get_percent(raw->remote));
+		ret = remote_raw_wait(raw, trace_remote_percent(raw->remote));
 	else if (trace_remote_has_ended(raw->remote))
 		ret = -ENODEV;
 	if (ret)

@@ -1,75 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Remotes: registration, and CPUs that come and go
- *
- * trace_remotes_lock covers the list of remotes. A file that is being opened takes its remote
- * from the list, and keeps the remote's module from then on: a remote that is no longer in
- * the list has no open file, and none will be opened.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/init.h>
-#include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/tracefs.h>
 
 #include "remote.h"
 
-static DEFINE_MUTEX(trace_remotes_lock);	/* covers the list, and the directory */
-static LIST_HEAD(trace_remotes);
-static struct dentry *trace_remotes_dentry;
+/* How full the ring of a CPU is before a reader that waits for that is woken, in percent */
+#define REMOTE_DEFAULT_PERCENT	50
 
 /* States of CPU hotplug, for all remotes; an errno if there is none. */
 static int trace_remote_hotplug_prepare;
 static int trace_remote_hotplug_online;
-
-/**
- * trace_remotes_dir - the directory remotes/ of tracefs
- *
- * Context: process context, may sleep.
- * Return: the directory; NULL if it can't be created.
- */
-struct dentry *trace_remotes_dir(void)
-{
-	guard(mutex)(&trace_remotes_lock);
-
-	if (!trace_remotes_dentry)
-		trace_remotes_dentry = tracefs_create_dir("remotes", NULL);
-	return trace_remotes_dentry;
-}
-
-/**
- * trace_remote_get - keep a remote
- * @remote:	the remote, if it is registered
- *
- * Context: process context, may sleep.
- * Return: true, until trace_remote_put(); false if it is not registered any more.
- */
-bool trace_remote_get(struct trace_remote *remote)
-{
-	struct trace_remote *registered;
-
-	guard(mutex)(&trace_remotes_lock);
-
-	list_for_each_entry(registered, &trace_remotes, list) {
-		if (registered == remote)
-			return try_module_get(remote->desc->owner);
-	}
-
-	return false;
-}
-
-/**
- * trace_remote_put - undo trace_remote_get(), when that returned true
- * @remote:	the remote
- *
- * Context: any.
- */
-void trace_remote_put(struct trace_remote *remote)
-{
-	module_put(remote->desc->owner);
-}
 
 /* A CPU that can't be traced is a CPU all the same: none of these fails. */
 static int remote_cpu_coming(unsigned int cpu, struct hlist_node *node)
@@ -149,6 +95,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 	INIT_LIST_HEAD(&remote->errors);
 	trace_remote_instance_init(remote);
 	trace_remote_read_init(remote);
+	remote->percent = REMOTE_DEFAULT_PERCENT;
 	return remote;
 }
 
@@ -180,9 +127,7 @@ struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc,
 	if (ret)
 		goto err_events;
 
-	mutex_lock(&trace_remotes_lock);
-	list_add_tail(&remote->list, &trace_remotes);
-	mutex_unlock(&trace_remotes_lock);
+	trace_remote_registry_add(remote);
 	return remote;
 
 err_events:
@@ -203,9 +148,7 @@ EXPORT_SYMBOL_GPL(trace_remote_register);
  */
 void trace_remote_unregister(struct trace_remote *remote)
 {
-	scoped_guard(mutex, &trace_remotes_lock)
-		list_del(&remote->list);
-
+	trace_remote_registry_del(remote);
 	trace_remote_dump_unregister(remote);
 	trace_remote_remove_dir(remote);
 	trace_remote_set_on(remote, false);

@@ -6,16 +6,21 @@
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
  *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
- *	read.c		what consuming readers share
- *	merge.c		the events of several CPUs by their times
  *	dump.c		the last events on the console
+ *	wait.c		waiting for events
+ *	filter.c	filters
+ *	errors.c	error_log
  *	instance.c	the life of the buffer; tracing on and off
  *	buffer.c	the rings of all CPUs
- *	filter.c	filters
+ *	cpu.c		calls on each CPU
  *	events.c	which events are enabled
+ *	merge.c		the events of several CPUs by their times
  *	print.c		an event as text
- *	errors.c	error_log
  *	file.c		opening and closing a file
+ *	read_lock.c	which reader consumes events next
+ *	registry.c	the list of remotes
+ *
+ * A file calls only files that are below it in this list.
  */
 #ifndef __TRACE_REMOTE_H__
 #define __TRACE_REMOTE_H__
@@ -71,7 +76,7 @@ struct trace_remote_dump {
  * struct trace_remote_cpu - what an instance has for each CPU
  * @size:	bytes of events the ring has, or will have, room for. Changes with
  *		trace_remote.lock held, while unloaded
- * @read_mutex:	see read.c
+ * @read_mutex:	see read_lock.c
  * @last_stats:	the counters when the ring was unloaded last; under
  *		trace_remote.stats_lock
  * @dump:	see dump.c
@@ -87,7 +92,7 @@ struct trace_remote_cpu {
 
 /**
  * struct trace_remote - a remote, and its trace instance
- * @list:	in trace_remotes, see remote.c
+ * @list:	in trace_remotes, see registry.c
  * @desc:	what the remote said of itself
  * @priv:	for its functions
  * @dir:	the directory; NULL before there is one
@@ -108,7 +113,7 @@ struct trace_remote_cpu {
  * @ended:	the remote is gone for good; also read without the lock
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
- * @read_sem:	see read.c
+ * @read_sem:	see read_lock.c
  * @percent:	buffer_percent
  * @stats_lock:	covers the counters that are kept
  * @events_lock: covers trace_remote_event.enabled, @events_bitmap and @events_on, and
@@ -192,10 +197,30 @@ static inline bool trace_remote_file_has_cpu(int file_cpu, int cpu)
 	return file_cpu == RING_BUFFER_ALL_CPUS || file_cpu == cpu;
 }
 
-/* remote.c: the remotes */
+/* Bytes of events that the ring of a CPU has, or will have, room for, at the least */
+static inline unsigned long trace_remote_size(struct trace_remote *remote, int cpu)
+{
+	return READ_ONCE(trace_remote_cpu(remote, cpu)->size);
+}
+
+/* What is in buffer_percent: how full a ring shall be */
+static inline unsigned int trace_remote_percent(const struct trace_remote *remote)
+{
+	return READ_ONCE(remote->percent);
+}
+
+/* registry.c: the list of remotes */
 struct dentry *trace_remotes_dir(void);
+void trace_remote_registry_add(struct trace_remote *remote);
+void trace_remote_registry_del(struct trace_remote *remote);
 bool trace_remote_get(struct trace_remote *remote);
 void trace_remote_put(struct trace_remote *remote);
+
+/* read_lock.c: which reader consumes events next */
+void trace_remote_read_init(struct trace_remote *remote);
+void trace_remote_read_lock(struct trace_remote *remote, int cpu);
+void trace_remote_read_unlock(struct trace_remote *remote, int cpu);
+void trace_remote_assert_read_locked(struct trace_remote *remote, int cpu);
 
 /* instance.c: the life of the buffer */
 void trace_remote_instance_init(struct trace_remote *remote);
@@ -203,12 +228,13 @@ int trace_remote_get_writer(struct trace_remote *remote);
 void trace_remote_put_writer(struct trace_remote *remote);
 bool trace_remote_is_on(const struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
-unsigned long trace_remote_size(struct trace_remote *remote, int cpu);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
 struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote);
 void trace_remote_put_buffer(struct trace_remote *remote);
 struct trace_buffer *trace_remote_get_reader(struct trace_remote *remote);
 void trace_remote_put_reader(struct trace_remote *remote);
+bool trace_remote_dump_begin(void);
+void trace_remote_dump_end(void);
 struct trace_buffer *trace_remote_peek(const struct trace_remote *remote);
 void trace_remote_wait_begin(struct trace_remote *remote);
 void trace_remote_wait_end(struct trace_remote *remote);
@@ -221,6 +247,13 @@ unsigned long trace_remote_buffer_max_size(const struct trace_remote *remote);
 struct trace_remote_buffer *trace_remote_buffer_load(struct trace_remote *remote);
 void trace_remote_buffer_unload(struct trace_remote_buffer *buffer);
 int trace_remote_buffer_add_cpu(struct trace_remote_buffer *buffer, int cpu);
+void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer);
+void trace_remote_stats_clear(struct trace_remote *remote, int which);
+
+/* cpu.c: calls on each CPU */
+int trace_remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable);
+int trace_remote_enable_cpus(struct trace_remote *remote, bool enable);
+int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
 
 /* file.c: opening and closing a file */
 #define TRACE_REMOTE_ALL	(-1)	/* of a file's CPU, or event: all of them */
@@ -278,15 +311,8 @@ void trace_remote_remove_dir(struct trace_remote *remote);
 /* event_files.c: events/, set_event, available_events */
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
 
-/* read.c: what consuming readers share */
-extern const struct file_operations trace_remote_percent_fops;
-
-void trace_remote_read_init(struct trace_remote *remote);
-void trace_remote_read_lock(struct trace_remote *remote, int cpu);
-void trace_remote_read_unlock(struct trace_remote *remote, int cpu);
-void trace_remote_assert_read_locked(struct trace_remote *remote, int cpu);
+/* wait.c: waiting for events */
 bool trace_remote_is_empty(struct trace_buffer *buffer, int cpu);
-unsigned int trace_remote_get_percent(const struct trace_remote *remote);
 void trace_remote_pause(struct trace_buffer *buffer, int cpu);
 int trace_remote_wait(struct trace_remote *remote, struct trace_buffer *buffer, int cpu, int full,
 		      ring_buffer_cond_fn cond, void *data);
@@ -328,15 +354,9 @@ void trace_remote_clear_errors(struct trace_remote *remote);
 
 /* dump.c: the last events, on the console */
 #ifdef CONFIG_TRACE_REMOTE_DUMP
-bool trace_remote_is_dumping(void);
 void trace_remote_dump_register(struct trace_remote *remote);
 void trace_remote_dump_unregister(struct trace_remote *remote);
 #else
-static inline bool trace_remote_is_dumping(void)
-{
-	return false;
-}
-
 static inline void trace_remote_dump_register(struct trace_remote *remote)
 {
 }
@@ -351,9 +371,6 @@ extern const struct file_operations trace_remote_pipe_fops;
 extern const struct file_operations trace_remote_raw_fops;
 extern const struct file_operations trace_remote_show_fops;
 extern const struct file_operations trace_remote_stats_fops;
-
-void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer);
-void trace_remote_stats_clear(struct trace_remote *remote, int which);
 
 /* events.c: which events are enabled */
 int trace_remote_events_register(struct trace_remote *remote);

@@ -34,46 +34,6 @@ static void remote_show_ts(struct seq_file *m, const char *name, u64 ns)
 	seq_printf(m, "%s ts: %5llu.%06u\n", name, us, rem);
 }
 
-/**
- * trace_remote_stats_keep - keep the counters of rings that are about to go
- * @remote:	the remote
- * @buffer:	the buffer
- *
- * A program may end its readers before it reads the counters. If writers have stopped between two
- * pages, all CPUs together wait as long for them as one would.
- *
- * Context: process context, may sleep.
- */
-void trace_remote_stats_keep(struct trace_remote *remote, struct trace_buffer *buffer)
-{
-	unsigned int rounds = RING_BUFFER_READER_ROUNDS;
-	int cpu;
-
-	guard(mutex)(&remote->stats_lock);
-	for_each_possible_cpu(cpu)
-		ring_buffer_reader_wait_stats(buffer, cpu, &rounds,
-					      &trace_remote_cpu(remote, cpu)->last_stats);
-}
-
-/**
- * trace_remote_stats_clear - clear counters that were kept
- * @remote:	the remote
- * @which:	those of a CPU, or RING_BUFFER_ALL_CPUS
- *
- * Context: process context, may sleep.
- */
-void trace_remote_stats_clear(struct trace_remote *remote, int which)
-{
-	int cpu;
-
-	guard(mutex)(&remote->stats_lock);
-	for_each_possible_cpu(cpu) {
-		if (which == RING_BUFFER_ALL_CPUS || which == cpu)
-			trace_remote_cpu(remote, cpu)->last_stats =
-				(struct ring_buffer_reader_stats){ };
-	}
-}
-
 static void remote_stats_last(struct trace_remote *remote, int cpu,
 			      struct ring_buffer_reader_stats *stats)
 {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls of a remote on each CPU
+ *
+ * A remote enables and resets the ring of a CPU on that CPU. Only for a CPU that is offline does
+ * another one make the call. So the remote needs no lock against the writer of the ring. No CPU
+ * comes or goes meanwhile: the caller holds cpu_hotplug_lock.
+ */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
+#include <linux/ring_buffer.h>
+#include <linux/ring_buffer_writer.h>
+#include <linux/smp.h>
+
+#include "remote.h"
+
+/**
+ * struct remote_cpu_call - a call to make on a CPU
+ * @fn:		makes it
+ * @remote:	of this remote
+ * @cpu:	the CPU
+ * @enable:	for remote_call_enable()
+ * @ret:	what it returned
+ */
+struct remote_cpu_call {
+	void			(*fn)(void *call);
+	struct trace_remote	*remote;
+	int			cpu;
+	bool			enable;
+	int			ret;
+};
+
+/**
+ * trace_remote_enable_cpu - let a CPU write, or not
+ * @remote:	the remote
+ * @cpu:	this CPU, or one that is offline
+ * @enable:	whether it shall write
+ *
+ * Context: interrupts are off.
+ * Return: 0, or what the remote's enable_cpu() returned.
+ */
+int trace_remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable)
+{
+	lockdep_assert_irqs_disabled();
+	WARN_ON_ONCE(cpu_online(cpu) && cpu != smp_processor_id());
+
+	return trace_remote_call(remote, enable_cpu, cpu, enable);
+}
+
+static void remote_call_enable(void *data)
+{
+	struct remote_cpu_call *call = data;
+
+	call->ret = trace_remote_enable_cpu(call->remote, call->cpu, call->enable);
+}
+
+static void remote_call_reset(void *data)
+{
+	struct remote_cpu_call *call = data;
+
+	call->ret = ring_buffer_reader_reset(call->remote->buffer->trace, call->cpu);
+}
+
+/* Make a call for a CPU, with interrupts off: on it, or for it while it is offline. */
+static int remote_call_cpu(struct remote_cpu_call *call, int cpu)
+{
+	lockdep_assert_cpus_held();
+
+	if (!ring_buffer_reader_has_cpu(call->remote->buffer->trace, cpu))
+		return 0;
+
+	call->cpu = cpu;
+	if (cpu_online(cpu)) {
+		smp_call_function_single(cpu, call->fn, call, 1);
+	} else {
+		scoped_guard(irqsave)
+			call->fn(call);
+	}
+	return call->ret;
+}
+
+/* Make a call for each CPU, or for one if @which is not RING_BUFFER_ALL_CPUS. */
+static int remote_call_cpus(struct remote_cpu_call *call, int which)
+{
+	int cpu, ret = 0;
+
+	if (which != RING_BUFFER_ALL_CPUS)
+		return remote_call_cpu(call, which);
+
+	for_each_possible_cpu(cpu)
+		ret = remote_call_cpu(call, cpu) ?: ret;
+	return ret;
+}
+
+/**
+ * trace_remote_enable_cpus - let all CPUs write, or none, and those that come up from now on
+ * @remote:	the remote; its buffer is loaded
+ * @enable:	whether they shall write
+ *
+ * Context: process context, may sleep; with trace_remote.lock.
+ * Return: 0, or what the remote's enable_cpu() returned.
+ */
+int trace_remote_enable_cpus(struct trace_remote *remote, bool enable)
+{
+	struct remote_cpu_call call = {
+		.fn	= remote_call_enable,
+		.remote	= remote,
+		.enable	= enable,
+	};
+
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	remote->enabled = enable;
+	return remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+}
+
+/**
+ * trace_remote_reset_cpus - clear the events of CPUs
+ * @remote:	the remote; its buffer is loaded
+ * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: process context, may sleep; with trace_remote.lock.
+ * Return: 0, or what the remote's reset() returned.
+ */
+int trace_remote_reset_cpus(struct trace_remote *remote, int cpu)
+{
+	struct remote_cpu_call call = { .fn = remote_call_reset, .remote = remote };
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	trace_remote_read_lock(remote, cpu);
+	ret = remote_call_cpus(&call, cpu);
+	trace_remote_read_unlock(remote, cpu);
+
+	return ret;
+}
