@@ -7,7 +7,6 @@
  *	hyp_trace.c		this file: a hypercall for each of these
  *	ring.c			the memory of a ring: allocated, shared, donated, loaded
  *	clock.c			the timekeeper's clock, passed to EL2
- *	event_site.c		the instructions at the call sites of events
  *	events.c		the events: record, text, fields
  *	boot.c			setup, and what the kernel's command line says
  *	hypcall.[ch]		the hypercalls, until tracing has ended
@@ -66,24 +65,18 @@ static int hyp_trace_reset(void *priv, int cpu)
 }
 
 /*
- * A hypercall sets the state of an event. After these all stale sites are patched, each page
- * of code once.
- *
  * A state is set also if EL2 has it: a hypercall that sets it is cheaper than to trust that
  * nothing else in the kernel has made one.
  */
 static int hyp_trace_set_events(void *priv, const unsigned long *on)
 {
-	int i, ret;
+	int i, ret = 0;
 
-	for (i = 0; i < NR_HYP_EVENTS; i++) {
+	for (i = 0; i < NR_HYP_EVENTS && !ret; i++)
 		ret = hyp_trace_hypcall(__hyp_trace_set_event, i,
 					test_bit(i, on) ? hyp_events[i].call.event.type : 0);
-		if (ret)
-			return ret;
-	}
 
-	return hyp_event_sites_patch(on);
+	return ret;
 }
 
 /* How often a predicate is passed to EL2, and how long to wait before the next time */

@@ -30,7 +30,4 @@ void hyp_trace_clock_stop(void *priv);
 /* events.c: the events */
 extern struct trace_remote_event hyp_events[];
 
-/* event_site.c: the call sites of events in EL2's code */
-int hyp_event_sites_patch(const unsigned long *on);
-
 #endif /* __ARM64_KVM_HYP_TRACE_H__ */

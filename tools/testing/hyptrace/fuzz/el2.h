@@ -186,10 +186,6 @@ extern u64 el2_count;
 #undef el2_clock_count
 #define el2_clock_count()		(el2_count)
 
-/* Where an event may be: instead of an instruction, what the test keeps. */
-bool hyp_event_may_be_on(unsigned int nr);
-int el2_event_sites_patch(u64 first);
-
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)
 

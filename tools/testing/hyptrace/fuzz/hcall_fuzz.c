@@ -23,38 +23,6 @@ struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
 
 static bool parked[EL2_CPUS];
-#define SITES_PER_PAGE	8
-
-static bool sites[NR_HYP_EVENTS];	/* a branch, not a NOP */
-static bool no_memory;
-
-bool hyp_event_may_be_on(unsigned int nr)
-{
-	return sites[nr];
-}
-
-/* As EL2's own: a site an event, some of them in each page of code. */
-int el2_event_sites_patch(u64 first)
-{
-	unsigned int i, page = NR_HYP_EVENTS;
-
-	if (first >= NR_HYP_EVENTS)
-		return 0;
-
-	for (i = first; i < NR_HYP_EVENTS; i++) {
-		bool on = hyp_event_states[i] & HYP_EVENT_ID;
-
-		if (sites[i] == on || (page != NR_HYP_EVENTS && i / SITES_PER_PAGE != page))
-			continue;
-		if (no_memory)
-			return -ENOMEM;
-		sites[i] = on;
-		page = i / SITES_PER_PAGE;
-		first = i + 1;
-	}
-
-	return page == NR_HYP_EVENTS ? 0 : first;
-}
 
 /**
  * struct hcall - a hypercall
@@ -80,7 +48,6 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_trace_set_filter,	"en" },
 	{ handle___hyp_trace_set_clock,		"nnnn" },
 	{ handle___hyp_trace_write_event,	"n" },
-	{ handle___hyp_trace_patch_sites,	"n" },
 };
 
 static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
@@ -318,13 +285,10 @@ static void event_in_burst(struct input *input)
 	calm = 0;
 }
 
-/* The host's task, or a guest; and whether EL2 has memory for what turns an event on. */
+/* The host's task, or a guest */
 static void change_task(struct input *input)
 {
-	u8 what = input_u8(input);
-
-	no_memory = what & 1;
-	el2_host_ctxt.__hyp_running_vcpu = what & 2 ? &el2_host_ctxt : NULL;
+	el2_host_ctxt.__hyp_running_vcpu = input_below(input, 2) ? &el2_host_ctxt : NULL;
 	el2_host_ctxt.regs[29] = input_number(input, 0);
 	el2_host_ctxt.regs[30] = ~el2_host_ctxt.regs[29];
 }
@@ -457,9 +421,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	el2_boot();
 	pkvm_boot();
-	memset(sites, 0, sizeof(sites));
 	memset(&el2_host_ctxt, 0, sizeof(el2_host_ctxt));
-	no_memory = false;
 	el2_cpu = 0;
 	el2_count = 0;
 	el2_locks = 0;

@@ -39,16 +39,6 @@ static unsigned long nr_done[EL2_CPUS], nr_busy[EL2_CPUS], nr_loads[EL2_CPUS];
 static unsigned long rounds = 30000;
 static bool over;
 
-bool hyp_event_may_be_on(unsigned int nr)
-{
-	return true;
-}
-
-int el2_event_sites_patch(u64 first)
-{
-	return 0;
-}
-
 /* A thread gives up its CPU at one step out of so many. */
 static void step(const void *addr)
 {

@@ -50,9 +50,6 @@ set_event 4096 1;EINVAL
 set_event $MAX 1;EINVAL
 set_event 0 65536;EINVAL
 set_event 0 $MAX;EINVAL
-patch_sites 0;0
-patch_sites 4096;0
-patch_sites $MAX;0
 set_filter $MAX 0;EINVAL
 set_filter 0 1;EINVAL
 set_filter 0 33;EINVAL

@@ -129,7 +129,7 @@ stops() {
 	done | awk '/_ctxt_switches:/ { n += $2 } END { print n + 0 }'
 }
 
-# With tracing on, so that EL2's code is written to each time.
+# With tracing on, so that EL2 changes what its events test each time.
 change_events() {
 	for _ in $(seq 50); do
 		echo 0 >"$HYP/events/enable"

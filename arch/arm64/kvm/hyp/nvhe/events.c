@@ -17,11 +17,20 @@
 #include <asm/barrier.h>
 #include <asm/kvm_asm.h>
 
-#include <nvhe/event_site.h>
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_config.h>
+
+/* What trace_<event>() tests: whether the event has an id in hyp_event_states[] */
+#define HYP_EVENT(name, proto, fields, assign, printk)	u32 hyp_event_on_##name;
+#include <asm/kvm_hypevents.h>
+
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	[HYP_EVENT_##name] = &hyp_event_on_##name,
+static u32 *const hyp_events_on[NR_HYP_EVENTS] = {
+#include <asm/kvm_hypevents.h>
+};
 
 struct el2_filter el2_event_filters[NR_HYP_EVENTS];
 static DEFINE_HYP_SPINLOCK(el2_events_lock);
@@ -46,8 +55,6 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
  * @nr:		its number in the event list
  * @id:		the id of its records, or 0 to turn it off
  *
- * The event's sites stay as they are until __hyp_trace_patch_sites().
- *
  * Context: hypercall, with arguments from the host.
  * Return: 0, or -EINVAL for an argument out of range.
  */
@@ -59,25 +66,9 @@ int __hyp_trace_set_event(u64 nr, u64 id)
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&el2_events_lock);
 	hyp_event_set_state(nr, HYP_EVENT_ID, id);
+	WRITE_ONCE(*hyp_events_on[nr], id != 0);
 	hyp_spin_unlock(&el2_events_lock);
 	return 0;
-}
-
-/**
- * __hyp_trace_patch_sites - patch a page of code whose sites are stale
- * @first:	the first site to check
- *
- * Context: hypercall, with an argument from the host.
- * Return: as el2_event_sites_patch().
- */
-int __hyp_trace_patch_sites(u64 first)
-{
-	int ret;
-
-	hyp_spin_lock(&el2_events_lock);
-	ret = el2_event_sites_patch(first);
-	hyp_spin_unlock(&el2_events_lock);
-	return ret;
 }
 
 /**
@@ -160,7 +151,6 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_swap_reader:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_reset:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_event:
-	case __KVM_HOST_SMCCC_FUNC___hyp_trace_patch_sites:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:

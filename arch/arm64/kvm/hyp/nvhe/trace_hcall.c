@@ -81,13 +81,6 @@ void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = __hyp_trace_set_event(nr, id);
 }
 
-void handle___hyp_trace_patch_sites(struct kvm_cpu_context *host_ctxt)
-{
-	DECLARE_REG(u64, first, host_ctxt, 1);
-
-	cpu_reg(host_ctxt, 1) = __hyp_trace_patch_sites(first);
-}
-
 void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, nr, host_ctxt, 1);

@@ -308,17 +308,6 @@ static void clock_storm(struct attacker *a)
 		any_clock(a);
 }
 
-/* As the kernel does it, or from any site on. */
-static void patch_sites(struct attacker *a)
-{
-	long first = 0;
-
-	attack(a, __hyp_trace_patch_sites, any_u64(a));
-	do {
-		first = attack(a, __hyp_trace_patch_sites, (u64)first);
-	} while (first > 0 && below(a, 16));
-}
-
 /* Whatever happens on any CPU is written from now on, to the rings there are. */
 static void stream_all(struct attacker *a)
 {
@@ -328,7 +317,6 @@ static void stream_all(struct attacker *a)
 		attack(a, __hyp_trace_set_event, i, i + 1);
 		attack(a, __hyp_trace_set_filter, i, (u64)0);
 	}
-	patch_sites(a);
 }
 
 static void any_call(struct attacker *a)
@@ -365,7 +353,6 @@ static void any_call(struct attacker *a)
 	case 10:
 		attack(a, __hyp_trace_set_event, below(a, 4) ? below(a, 24) : any_u64(a),
 		       any_u64(a));
-		patch_sites(a);
 		break;
 	case 11:
 		any_filter(a);
@@ -619,9 +606,6 @@ static void take_back(void)
 		hyp(__hyp_trace_set_event, (u64)i, (u64)0);
 		hyp(__hyp_trace_set_filter, (u64)i, (u64)0);
 	}
-	/* A page of code each; EL2 has fewer. */
-	for (i = 0; i < 64 && hyp(__hyp_trace_patch_sites, (u64)0) > 0; i++)
-		cond_resched();
 	for_each_possible_cpu(cpu) {
 		while (hyp(__hyp_trace_ring_pop, (u64)cpu) > 0)
 			cond_resched();

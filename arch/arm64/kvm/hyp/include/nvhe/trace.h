@@ -16,7 +16,6 @@
 
 #include <asm/kvm_hypevents_defs.h>
 
-#include <nvhe/event_site.h>
 #include <nvhe/filter.h>
 #include <nvhe/printk.h>
 
@@ -37,11 +36,13 @@ int __hyp_trace_enable(u64 cpu, bool enable);
 int __hyp_trace_swap_reader(u64 cpu);
 int __hyp_trace_reset(u64 cpu);
 int __hyp_trace_set_event(u64 nr, u64 id);
-int __hyp_trace_patch_sites(u64 first);
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
 int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
-/* events.c */
+/* events.c: whether the event is on, a variable for each */
+#define HYP_EVENT(name, proto, fields, assign, printk)	extern u32 hyp_event_on_##name;
+#include <asm/kvm_hypevents.h>
+
 s64 hyp_hcall_result(u64 id, s64 ret);
 
 extern struct el2_filter el2_event_filters[NR_HYP_EVENTS];
@@ -66,7 +67,6 @@ void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt);
-void handle___hyp_trace_patch_sites(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
@@ -148,8 +148,9 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 }
 
 /*
- * An event that is off costs one instruction, if its arguments are at hand. Where they have
- * to be computed, trace_<event>_enabled() keeps that for an event that may be on:
+ * An event that is off costs three instructions, if its arguments are at hand: an address, a
+ * load and a branch. Where arguments have to be computed, trace_<event>_enabled() keeps that
+ * for an event that is on:
  *
  *	if (trace_<event>_enabled())
  *		trace_<event>(...);
@@ -166,7 +167,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 #define HYP_EVENT(ename, proto, fields, assign, printk)			\
 	static __always_inline bool trace_##ename##_enabled(void)		\
 	{								\
-		return hyp_event_may_be_on(HYP_EVENT_##ename);		\
+		return unlikely(READ_ONCE(hyp_event_on_##ename));	\
 	}								\
 	static __always_inline void trace_##ename(proto)		\
 	{								\
@@ -196,7 +197,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 
 #define __hyp_printk(fmt, args...)					\
 do {									\
-	if (hyp_event_may_be_on(HYP_EVENT_hyp_printk)) {			\
+	if (unlikely(READ_ONCE(hyp_event_on_hyp_printk))) {		\
 		const u64 __args[HYP_PRINTK_MAX_ARGS] =			\
 			__hyp_printk_args(0, ##args, 0, 0, 0, 0, 0, 0);	\
 									\
@@ -230,7 +231,7 @@ static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
  * @args:	integers, HYP_PRINTK_MAX_ARGS at most
  *
  * For debugging. The text is an event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
- * characters. While that event is off, this is one instruction and does not evaluate @args.
+ * characters. While that event is off, this is three instructions and does not evaluate @args.
  *
  * Context: any at EL2.
  */
