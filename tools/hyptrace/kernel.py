@@ -6,7 +6,7 @@ import re
 import shutil
 
 from hyptrace import process, tree as trees
-from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, arch_of, cross_for, image_of, need, note
+from hyptrace.machine import BUILD, ROOT, Failure, arch_of, cross_for, image_of, need, note
 from hyptrace.machine import option
 
 # For users; and for the tests: as default, but for what their callers change. `own' may lack
@@ -155,7 +155,6 @@ def selftest(suite="hyp-trace", config="default", tree=None):
         if (kernel / "Module.symvers").exists() and sources.is_dir():
             _modules(arch, f"{config}{suffix}", sources, kernel, tree or BUILD / "tree",
                      new / suite / "modules")
-        shutil.copy(TOOLS / "switched", new)
         shutil.rmtree(to, ignore_errors=True)
         new.rename(to)
     return to

@@ -16,7 +16,7 @@ from hyptrace.machine import option
 # A guest is there all the time, since QEMU may go on with code that was patched meanwhile on
 # another CPU, and with the first and last guest the scheduler's is: seen without tracing too, as a
 # vCPU that comes back without kvm_sched_in(), and a warning of mark_page_dirty_in_slot().
-SETUP = """export HYP_TRACE_SOAK_SWITCHED=/test/switched {}
+SETUP = """export {}
 [ ! -e /dev/kvm ] || hyp-trace/guest --hold
 """
 

@@ -70,7 +70,7 @@ def in_vm(suite, lines, setup="", **how):
 def kselftest(test):
     """A script of the kselftest, in pKVM. A guest is there all the time."""
     return in_vm("hyp-trace", [f"hyp-trace/{test}"], "export KVM_MODE=protected HYP_TRACE_SOAK=3\n"
-                 "export HYP_TRACE_SOAK_SWITCHED=/test/switched\nhyp-trace/guest --hold")
+                 "hyp-trace/guest --hold")
 
 
 def kunit(_):

@@ -361,11 +361,9 @@ static void usage(FILE *stream)
 
 	fprintf(stream,
 		"Usage: soak [--seconds N] [--seed N] [--limit N] [--round N] [--only NAMES]\n"
-		"            [--switched COMMAND]\n"
 		"Use all files of " TRACEFS "/hypervisor at once, and see\n"
 		"that no event is lost unreported. --limit: seconds that a thread may get nowhere; --round: this\n"
-		"one again and again; --switched: a command to run each time that tracing was turned\n"
-		"on again beside writers, before it counts as on; --only: what disturbs a round, of");
+		"one again and again; --only: what disturbs a round, of");
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		fprintf(stream, " %s", names[i]);
 	fprintf(stream, ",\nseparated by commas. guest must be in the PATH.\n");
@@ -394,7 +392,6 @@ static void parse_options(int argc, char **argv)
 		{ "limit",	required_argument, NULL, 'l' },
 		{ "round",	required_argument, NULL, 'r' },
 		{ "only",	required_argument, NULL, 'o' },
-		{ "switched",	required_argument, NULL, 'w' },
 		{ }
 	};
 	int c;
@@ -416,9 +413,6 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'o':
 			option.only = parse_names(optarg);
-			break;
-		case 'w':
-			switched = optarg;
 			break;
 		default:
 			usage(stderr);

@@ -251,8 +251,6 @@ void run_looker(void);
 
 /* Is tracing on? Changes before and after it is switched. */
 extern unsigned int tracing;
-/* A command to run when tracing was turned on beside writers; NULL for none */
-extern const char *switched;
 #define TRACING_ON	1U
 #define TRACING_CHANGES	2U
 #define TRACING_STEP	4U

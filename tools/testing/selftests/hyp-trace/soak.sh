@@ -7,7 +7,6 @@
 # HYP_TRACE_SOAK=seconds        how long (10)
 # HYP_TRACE_SOAK_SEED=number    repeats a plan
 # HYP_TRACE_SOAK_KB=number      largest buffer tried, for all CPUs (32768)
-# HYP_TRACE_SOAK_SWITCHED=cmd   what to run when tracing was turned on again
 # HYP_TRACE_SOAK_LOADS=number   how often a small one is loaded (216)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
@@ -83,8 +82,7 @@ test_rounds() {
 	kb=$(largest)
 	before=$(free_kb)
 	soak --seconds "${HYP_TRACE_SOAK:-10}" \
-		${HYP_TRACE_SOAK_SEED:+--seed "$HYP_TRACE_SOAK_SEED"} \
-		${HYP_TRACE_SOAK_SWITCHED:+--switched "$HYP_TRACE_SOAK_SWITCHED"}
+		${HYP_TRACE_SOAK_SEED:+--seed "$HYP_TRACE_SOAK_SEED"}
 	is "every event is read or reported lost" $? 0
 	is "the buffer is unloaded" "$(size | cut -d ' ' -f 2)" "(unloaded)"
 	lost_less "no memory is lost" "$before" "$NOISE"

@@ -16,7 +16,6 @@
 #include "soak.h"
 
 unsigned int tracing;
-const char *switched;
 
 static void raise_floor(int cpu, unsigned int floor)
 {
@@ -35,18 +34,6 @@ void switch_tracing(bool on)
 	store(&tracing, next | TRACING_CHANGES);
 	must_put("tracing_on", on ? "1" : "0");
 	store(&tracing, next | on);
-}
-
-/* Turn tracing on while there are writers; what they write until the command ends may be lost. */
-static void switch_on_again(void)
-{
-	unsigned int next = (load(&tracing) & ~(TRACING_ON | TRACING_CHANGES)) + TRACING_STEP;
-
-	store(&tracing, next | TRACING_CHANGES);
-	must_put("tracing_on", "1");
-	if (switched && system(switched))
-		violation("%s failed", switched);
-	store(&tracing, next | TRACING_ON);
 }
 
 /* Clear the events of a CPU; -1: of all. */
@@ -85,7 +72,7 @@ void run_switcher(void)
 	while (running()) {
 		switch_tracing(false);
 		rest(some(50));
-		switch_on_again();
+		switch_tracing(true);
 		rest(some(200));
 		add(&done.switches, 1);
 	}
