@@ -18,7 +18,7 @@ import shutil
 from fractions import Fraction
 from typing import NamedTuple
 
-from hyptrace import kernel, process, sites, tree, vm
+from hyptrace import kernel, objects, process, sites, tree, vm
 from hyptrace.machine import BUILD, TOOLS, Failure, number, option
 
 OUT = BUILD / "bench"
@@ -230,9 +230,10 @@ class Bench:
     def off(self):
         """What calls of trace_<event>() cost while their event is off, by the code: EL2's, and
         those that the topic perf-kvm-stat adds to KVM."""
-        calls, insns = sites.events(self.built / "vmlinux")
+        calls, insns, wasted = sites.events(self.built / objects.EL2)
         yield "el2_event_sites", Figure(calls, "calls")
         yield "el2_event_off_insns", Figure(insns, "insns")
+        yield "el2_event_wasted_insns", Figure(len(wasted), "insns")
         if self.has("__tracepoint_kvm_trap_enter"):
             found = sites.tracepoints(self.built / "vmlinux", TRACEPOINTS).values()
             yield "kvm_event_off_insns", Figure(1 + max(more for _, _, more in found), "insns")

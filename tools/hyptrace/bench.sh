@@ -87,7 +87,6 @@ hcall_names() {
 	grep -o '{ [0-9]*, "__hyp_trace[a-z_]*" }' $hyp/events/hypervisor/host_hcall/format |
 		sed 's/[{,"}]//g; s/__hyp_//'
 }
-hcall_id() { echo $((0xc6000000 + $(hcall_names | sed -n "s/ trace_$1 *\$//p"))); }
 
 # tell_hcalls PATTERN: the longest of each of these hypercalls of tracing, by its time at EL2
 # in the trace, from hyp_enter to the hyp_exit that follows. With it goes what these two and
@@ -113,19 +112,7 @@ hcall_costs() {
 		echo 0 >$filter
 		many 1500 >/dev/null
 	done
-	tell_hcalls 'swap|reset|enable|set|patch|add_pred|write'
-}
-
-# What it takes longer to patch a page of EL2's code for the first time since boot than again: the
-# calls of hyp_enter there, on and off. Nothing else has patched any.
-first_patch() {
-	set=$(hcall_id set_event) patch=$(hcall_id patch_sites)
-	insmod "$modules/hyp_call.ko" || exit
-	echo "hvc $set 0 1" >$debug/hyp_call
-	first=$(bench write $debug/hyp_call 1 "hvc $patch 0")
-	echo "hvc $set 0 0" >$debug/hyp_call
-	echo "el2_first_patch_insns $((first - $(bench write $debug/hyp_call 1 "hvc $patch 0"))) insns"
-	rmmod hyp_call
+	tell_hcalls 'swap|reset|enable|set|add_pred|write'
 }
 
 # A ring is loaded and unloaded by each step, as a module does it to a CPU that never was on.
@@ -349,7 +336,6 @@ syscalls() {
 # What has a bound
 events() {
 	begin
-	first_patch
 	for event in hyp_enter hyp_exit selftest host_hcall hyp_printk; do
 		runs event_cost "el2_event_insns.$event" "$event"
 		traced "$event" event_bytes "$event"

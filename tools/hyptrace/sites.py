@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the code of events costs while they are off, and how code differs.
+"""What the code of events is like while they are off, and how code differs.
 
-The calls of trace_<event>() in EL2's code are in a table in vmlinux: see asm/kvm_hypevents_site.h.
-Each costs its NOP, and each instruction before it that nothing but the branch in the NOP's place
-has a use for: that computes an argument. Where the compiler has made a function of trace_<event>(),
-the call and the return count, too. Not counted are branches around such instructions, and the frame
-of a function that calls nothing else. The same goes for the kernel's tracepoints, by its static
-keys."""
+trace_<event>() at EL2 loads a word of the event's, hyp_event_on_<event>, and branches. The kernel's
+tracepoints are NOPs, by its static keys. Neither may compute anything for an event that is off: see
+wasted.py."""
 
-import pathlib
 import re
 import struct
 import subprocess
 
-from hyptrace.liveness import functions, mark_calls
-from hyptrace.machine import TOOLS, Failure, cross_for, note
+from hyptrace.machine import Failure, cross_for, note
 from hyptrace.process import run
+from hyptrace.wasted import Code
 
-NOP = 0xd503201f
-OUT_OF_LINE = 2     # instructions: a call and a return
 KEYS = 64           # more than struct tracepoint has before its end
-SITES = "__kvm_nvhe___hyp_event_sites_"
+JUMP = struct.Struct("<iiq")
+FLAG = "hyp_event_on_"
 
 
 def output(tool, *arguments):
@@ -28,134 +23,85 @@ def output(tool, *arguments):
     return run([cross_for("arm64") + tool, *arguments], stderr=subprocess.PIPE).stdout
 
 
+def tests(code):
+    """Where EL2 tests whether an event is on: each branch, and where it goes if so."""
+    for addr, insn in code.insns.items():
+        if FLAG not in insn.symbol or not insn.name.startswith("ldr"):
+            continue
+        flag, = insn.sets
+        addr += 4
+        while flag not in code.insns[addr].reads | code.insns[addr].sets:
+            addr += 4
+        branch = code.insns[addr]
+        if branch.name not in ("cbz", "cbnz"):
+            raise Failure(f"{insn.symbol} is not tested at {addr:x}: {branch.text}")
+        yield addr, branch.goes if branch.name == "cbnz" else addr + 4
+
+
+def events(path):
+    """The calls of EL2's events, in its object: how many there are, how many instructions one takes
+    while its event is off, on average, and what is computed for them then."""
+    code = Code(output("objdump", "-dr", "--no-show-raw-insn", "-j", ".hyp.text", path))
+    found = set(tests(code))
+    if not found:
+        raise Failure(f"no event is tested in {path}")
+    wasted = list(code.wasted(found))
+    for line in wasted:
+        note(f"for an event that is off: {line}")
+    insns = len(found) + sum(FLAG in insn.symbol for insn in code.insns.values())
+    return len(found), (insns + len(wasted)) / len(found), wasted
+
+
 class Image:
-    """vmlinux, or EL2's object alone that is linked: its symbols and memory."""
+    """vmlinux: its symbols and memory."""
 
     def __init__(self, path):
-        self.path, self.data = path, pathlib.Path(path).read_bytes()
+        self.path = path
         fields = [line.split() for line in output("readelf", "-sW", path).splitlines()]
         self.symbols = [(f[7], int(f[1], 16), int(f[2], 0), f[3]) for f in fields
                         if len(f) == 8 and f[0] != "Num:"]
         self.names = {name: addr for name, addr, _, _ in self.symbols}
         fields = [line.split() for line in output("readelf", "-lW", path).splitlines()]
         self.loads = [[int(x, 16) for x in f[1:6]] for f in fields if f and f[0] == "LOAD"]
+        with open(path, "rb") as file:
+            self.data = file.read()
 
-    def read(self, addr, form="<I"):
-        """A structure at an address: an instruction."""
+    def read(self, addr, entry):
+        """A structure at an address."""
         for offset, start, _, size, _ in self.loads:
             if start <= addr < start + size:
-                return struct.unpack_from(form, self.data, offset + addr - start)
+                return entry.unpack_from(self.data, offset + addr - start)
         raise Failure(f"{addr:#x} is not in {self.path}")
-
-    def is_nop(self, addr):
-        """Whether the instruction there is a NOP."""
-        return self.read(addr)[0] == NOP
-
-    def branch(self, addr):
-        """How far an unconditional branch goes that is there, else None."""
-        insn = self.read(addr)[0]
-        return ((insn & 0x3ffffff ^ 0x2000000) - 0x2000000) * 4 if insn >> 26 == 5 else None
-
-    def table(self, start, end, form):
-        """A table's entries from one symbol to another. The first two words of each are where it is
-        about code, and where that goes, relative to themselves; with them go its address and the
-        rest."""
-        for addr in range(self.names[start], self.names[end], struct.calcsize(form)):
-            code, target, *rest = self.read(addr, form)
-            yield addr + code, addr + 4 + target, addr, *rest
 
     def jump_labels(self):
         """Of the static keys: where a branch is, where it goes, and its key."""
-        for code, target, addr, key in self.table("__start___jump_table", "__stop___jump_table",
-                                                  "<iiq"):
-            yield code, target, (addr + 8 + key) & ~3
+        for addr in range(self.names["__start___jump_table"], self.names["__stop___jump_table"],
+                          JUMP.size):
+            code, target, key = self.read(addr, JUMP)
+            yield addr + code, addr + 4 + target, (addr + 8 + key) & ~3
 
-    def alternatives(self):
-        """Branches that are made at boot, or are no longer there."""
-        for orig, alt, _, _, orig_len, alt_len in self.table(
-                "__alt_instructions", "__alt_instructions_end", "<iiHBB"):
-            yield from ((orig + n, orig + n + 4) for n in range(0, orig_len, 4)
-                        if self.branch(orig + n) is not None)
-            yield from ((orig + n, alt + n + self.branch(alt + n)) for n in range(0, alt_len, 4)
-                        if self.branch(alt + n) is not None)
-
-    def boot_edges(self, but=()):
-        """What static keys and alternatives may make of an instruction: where it goes."""
-        edges = {}
-        for code, target, *_ in [*self.jump_labels(), *self.alternatives()]:
-            if code not in but:
-                edges.setdefault(code, []).append(target)
-        return edges
-
-    def functions(self, start, end):
-        """The functions between two addresses."""
-        return functions(output("objdump", "-d", "--no-show-raw-insn", self.path,
-                                f"--start-address={start:#x}", f"--stop-address={end:#x}"))
-
-    def function_at(self, code):
-        """The kernel's function that has an instruction."""
-        start, size = next((start, size) for _, start, size, kind in self.symbols
-                           if kind == "FUNC" and start <= code < start + size)
-        return self.functions(start, start + size)[0]
-
-
-def link(obj, path):
-    """Link EL2's object alone."""
-    output("ld", "--no-warn-rwx-segments", "--unresolved-symbols=ignore-all", "-T",
-           TOOLS / "el2.lds", "-o", path, obj)
-
-
-def wasted(function, code, target, edges, entries):
-    """How many instructions are of use only if there is a branch at `code`."""
-    off = function.useful(edges, entries)
-    branched = function.useful({**edges, code: edges.get(code, []) + [target]}, entries)
-    # What is behind a BUG() alone is not executed.
-    reached = {function.insns[i].addr for i in function.reachable(edges, past_brk=False)}
-    found = sorted((branched - off) & reached)
-    for insn in (function.insns[function.index[addr]] for addr in found):
-        note(f"{function.name}, event at {code:#x}: {insn.addr:x}: {insn.name} {insn.operands}")
-    return len(found)
-
-
-def events(path):
-    """The calls of EL2's events: how many there are, and how many instructions the most expensive
-    one takes while its event is off."""
-    image = Image(path)
-    sites = {code: target for code, target, *_ in
-             image.table(SITES + "start", SITES + "end", "<iiI")}
-    if not sites or not all(map(image.is_nop, sites)):
-        raise Failure(f"no event sites, or not NOPs, in {path}")
-    edges = image.boot_edges()
-    found = image.functions(image.names["__hyp_text_start"], image.names["__hyp_text_end"])
-    mark_calls(found)
-    entries, branched = {}, edges | {code: [target] for code, target in sites.items()}
-    for _ in range(2):  # what functions need of their callers; more than that at first
-        entries = {f.start: f.live(branched, entries)[0] for f in found}
-    left, costs = dict(sites), []
-    for function in found:
-        inside = {code: left.pop(code) for code in sorted(left.keys() & function.index.keys())}
-        # event_write.c runs for an event that is on. One function there checks a second time.
-        if function.name.startswith("__kvm_nvhe_hyp_event_write"):
-            continue
-        # The copies of a function have a suffix.
-        called = OUT_OF_LINE if function.name.startswith("__kvm_nvhe_trace_") else 0
-        costs += [wasted(function, code, target, edges, entries) + called
-                  for code, target in inside.items()]
-    if left:
-        raise Failure(f"calls in no function: {left}")
-    return len(sites), 1 + max(costs)
+    def function_at(self, addr, edges):
+        """The function that has an instruction."""
+        for _, start, size, kind in self.symbols:
+            if kind == "FUNC" and start <= addr < start + size:
+                return Code(output("objdump", "-d", "--no-show-raw-insn", self.path,
+                                   f"--start-address={start:#x}",
+                                   f"--stop-address={start + size:#x}"), edges)
+        raise Failure(f"{addr:#x} is in no function")
 
 
 def tracepoints(path, names):
     """Of each of the kernel's tracepoints: its call sites, how many of these are a NOP, and how
     many instructions beside the NOPs are for it alone."""
-    image = Image(path)
-    sites = {name: {code: target for code, target, key in image.jump_labels()
-                    if 0 <= key - image.names["__tracepoint_" + name] < KEYS} for name in names}
-    edges = image.boot_edges(but={code for found in sites.values() for code in found})
-    return {name: (len(found), sum(map(image.is_nop, found)),
-                   sum(wasted(image.function_at(code), code, target, edges, {})
-                       for code, target in found.items())) for name, found in sites.items()}
+    image, found = Image(path), {}
+    labels = list(image.jump_labels())
+    edges = {code: target for code, target, _ in labels}
+    for name in names:
+        calls = [((code, target), image.function_at(code, edges)) for code, target, key in labels
+                 if 0 <= key - image.names["__tracepoint_" + name] < KEYS]
+        found[name] = (len(calls), sum(code.insns[edge[0]].name == "nop" for edge, code in calls),
+                       sum(len(list(code.wasted({edge}))) for edge, code in calls))
+    return found
 
 
 def code_of(path):
@@ -169,14 +115,14 @@ def code_of(path):
         if re.fullmatch(r"<.*>:", line):
             found.append((line[1:-2], []))
         elif found and line[:1].isspace() and line.strip():
-            found[-1][1].append(_same(" ".join(line.split())))
+            found[-1][1].append(same(" ".join(line.split())))
     for _, insns in found:
         if any(re.match(r"R_AARCH64_\w+ __tracepoints$", insn) for insn in insns):
             insns[:] = [re.sub(r"^add x\d+, x\d+, #0x[0-9a-f]+", "add N", insn) for insn in insns]
     return found
 
 
-def _same(insn):
+def same(insn):
     """An instruction or relocation without what may differ."""
     insn = re.sub(r"^R_AARCH64_\w+ \.(data|rodata|bss|text|init|exit)\S*", "DATA", insn)
     return re.sub(r", #\d+\]", ", #N]", insn, count=1) if insn.startswith("ldr ") else insn

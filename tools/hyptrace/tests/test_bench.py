@@ -9,7 +9,7 @@ import pytest
 
 from hyptrace import bench, kernel as kernels, process, sites, tree
 from hyptrace.bench import Figure
-from hyptrace.machine import Failure
+from hyptrace.machine import Failure, cross_for
 
 host = pytest.mark.host
 fast = pytest.mark.fast
@@ -72,16 +72,50 @@ def test_what_is_over_its_bound_or_was_not_measured_is_reported():
     assert list(bench.over(limits, {"b": Figure(1, "insns")})) == ["a: not measured"]
 
 
+def assembled(text, path):
+    """An object of EL2's with such code."""
+    process.run([cross_for("arm64") + "as", "-o", path, "-"],
+                input=".section .hyp.text, \"ax\"\n.globl f, g\n" + text)
+    return path
+
+
+EVENT = """f:	{before}
+	adrp x2, hyp_event_on_a
+	ldr w2, [x2, #:lo12:hyp_event_on_a]
+	{test} w2, 1f
+	ret
+1:	mov x0, x3
+	b hyp_event_write_8
+"""
+
+
+@fast
+@pytest.mark.parametrize("before, test, wasted", [
+    ("mov x3, x1", "cbnz", []), ("ldr x3, [x1]", "cbnz", ["0: ldr x3, [x1]"]),
+    ("bl g; mov x3, x0", "cbnz", []), ("bl g; lsl x3, x0, #1", "cbnz", ["4: lsl x3, x0, #1"]),
+    ("ldr x3, [x1]; str x3, [x1, #8]", "cbnz", []), ("ldr x3, [x1]", "cbz", ["0: ldr x3, [x1]"])])
+def test_what_is_computed_for_an_event_that_is_off_is_found(tmp_path, before, test, wasted):
+    """Alone for the event; a copy of a register is not computed."""
+    text = EVENT.format(before=before, test=test)
+    if test == "cbz":
+        text = text.replace("ret\n1:", "b 2f\n1:	ret\n2:")
+    assert sites.events(assembled(text, tmp_path / "o")) == (1, 3 + len(wasted), wasted)
+
+
+@fast
+def test_another_test_of_an_event_is_refused(tmp_path):
+    """It would be longer."""
+    text = EVENT.format(before="nop", test="tst w2, #0xff; cbnz")
+    with pytest.raises(Failure, match="hyp_event_on_a is not tested"):
+        sites.events(assembled(text, tmp_path / "o"))
+
+
 @fast
 @host
-def test_no_sites_no_figures_and_no_bounds_are_errors(tmp_path):
-    """A kernel's table of event sites may be empty."""
-    labels = "".join(f".globl {sites.SITES}{each}\n{sites.SITES}{each}:\n"
-                     for each in ("start", "end"))
-    process.run(["gcc", "-nostdlib", "-static", "-Wl,-e,0", "-x", "assembler", "-o",
-                 tmp_path / "none", "-"], input=labels)
-    with pytest.raises(Failure, match="no event sites"):
-        sites.events(tmp_path / "none")
+def test_no_events_no_figures_and_no_bounds_are_errors(tmp_path):
+    """An object may have no event."""
+    with pytest.raises(Failure, match="no event is tested"):
+        sites.events(assembled("f:	ret\n", tmp_path / "none"))
     with pytest.raises(Failure, match="no figures"):
         bench.medians("nothing here\n")
     assert list(bench.over({}, {})) == ["no bounds"]
