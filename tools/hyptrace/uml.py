@@ -8,7 +8,6 @@ from hyptrace.machine import BUILD, Failure, need, option
 from hyptrace.vm import DIED, HUNG, Result
 
 LIMIT = 900
-MEMORY = "mem=512M"
 # What looks like a failure. UML warns when it has no PCI device.
 SPLAT = re.compile(r"BUG:|WARNING:(?! .* at arch/um/drivers/virt-pci\.c)|Oops|Kernel panic"
                    "|INFO: .*(blocked|stall|detected)")
@@ -52,17 +51,16 @@ def build():
 
 
 def _boot(*arguments):
-    """Run it to its end; its console. Each allocation that is made to fail logs a stack, and what a
-    full pipe does not take UML leaves out: the console is a file. None if it hangs."""
-    log = BUILD / f"{directory().name}.console"
+    """Run it to its end; its console, and whether it hung. Each allocation that is made to fail
+    logs a stack, and what a full pipe does not take UML leaves out: the console is a file."""
+    log, hung = BUILD / f"{directory().name}.console", False
     with open(log, "w", encoding="utf-8") as out:
         try:
-            process.run([directory() / "linux", MEMORY, *arguments], check=False, stdout=out,
-                        timeout=int(option("TIMEOUT", str(LIMIT))))
-            hung = False
+            process.run([directory() / "linux", "mem=512M", *arguments], check=False, stdout=out,
+                        timeout=LIMIT)
         except Failure:
             hung = True
-    return log.read_text(encoding="utf-8", errors="replace"), hung
+    return log.read_text("utf-8", "replace"), hung
 
 
 def kunit():
@@ -74,14 +72,13 @@ def kunit():
 def run(script, out):
     """Boot it on the machine's own root directory, which it can't change, and run the script's
     text there as root, with `out`, a directory, to write to."""
-    for name, text in ("script", script), ("init", INIT.format(scale=option("SCALE", "100"),
-                                                               out=out)):
-        (out / name).write_text(text, encoding="utf-8")
+    init = INIT.format(scale=option("SCALE", "100"), out=out)
+    for name, text in ("script", script), ("init", init), ("output", ""), ("status", ""):
+        (out / name).write_text(text, "utf-8")
         (out / name).chmod(0o755)
     console, hung = _boot("rootfstype=hostfs", "rootflags=/", "ro", f"init={out / 'init'}",
                           "console=tty", "panic=-1", "kunit.enable=0")
-    said, status = ((out / name).read_text(encoding="utf-8", errors="replace")
-                    if (out / name).exists() else "" for name in ("output", "status"))
+    said, status = ((out / name).read_text("utf-8", "replace") for name in ("output", "status"))
     splats = [line for line in console.splitlines() if SPLAT.search(line)]
     if splats or not status:
         why = "\n".join(splats + console.splitlines()[-15:])

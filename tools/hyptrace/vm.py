@@ -89,16 +89,23 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             raise Failure(f"no kernel {self.image}: make kernel")
         if self.mode not in MODES:
             raise Failure(f"no mode {self.mode}: {', '.join(MODES)}")
+        self.built = pathlib.Path(str(self.image).removesuffix(image_of(self.arch)))
         self.run = _new_run()
         for name in "output", "files", "status":
             self.run.joinpath(name).touch()
         self.run.joinpath("out").mkdir()
 
+    def _options(self):
+        """The kernel's options, as far as they are known."""
+        path = self.built / ".config"
+        return kernel.values(path.read_text("utf-8")) if path.exists() else {}
+
     def _words(self):
         """The kernel's command line. An error is a panic, and a panic the end of the log."""
         words = [f"console={CONSOLES[self.arch]} panic=-1 oops=panic",
-                 f"rcupdate.rcu_cpu_stall_timeout={min(int(scaled(21)), 300)}",
-                 f"sysctl.kernel.hung_task_timeout_secs={int(scaled(120))}"]
+                 f"rcupdate.rcu_cpu_stall_timeout={min(int(scaled(21)), 300)}"]
+        if self._options().get("CONFIG_DETECT_HUNG_TASK") == "y":
+            words.append(f"sysctl.kernel.hung_task_timeout_secs={int(scaled(120))}")
         if self.arch == "arm64" and self.mode != "vhe":
             words.append(f"kvm-arm.mode={self.mode}")
         return " ".join(words + [self.cmdline])
@@ -188,27 +195,26 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         if not self.read("status"):
             raise Failure(f"the guest died (its console: {log})")
 
-    def _el2_offset(self, built):
+    def _el2_offset(self):
         """By how much EL2's addresses differ from those in vmlinux. QEMU loads the kernel 2 MB
         above the start of memory. EL2 maps memory from there on at the highest bit of a virtual
         address, see compute_layout() in arch/arm64/kvm/va_layout.c; where it adds a random number,
         only a program that runs can say."""
-        options = kernel.values((built / ".config").read_text("utf-8"))
+        options, symbols = self._options(), (self.built / "System.map").read_text("utf-8")
         if options.get("CONFIG_RANDOMIZE_BASE") == "y":
             raise Failure("DEBUG=1: EL2 is at a random place: build without CONFIG_RANDOMIZE_BASE")
         bits = int(options["CONFIG_ARM64_VA_BITS"])
-        text = re.search(r"^(\w+) \w _text$", (built / "System.map").read_text("utf-8"), re.M)[1]
+        text = re.search(r"^(\w+) \w _text$", symbols, re.M)[1]
         return f"{(1 << (bits - 1)) + 0x200000:#x}-0x{text}"
 
     def wait_for_gdb(self):
         """What QEMU and gdb need to debug; says how to begin."""
-        built = pathlib.Path(str(self.image).removesuffix(image_of("arm64")))
-        vmlinux, socket = built / "vmlinux", self.run / "gdb"
-        if not vmlinux.is_file():
+        vmlinux, socket = self.built / "vmlinux", self.run / "gdb"
+        if self.arch != "arm64" or not vmlinux.is_file():
             raise Failure(f"DEBUG=1: no vmlinux of arm64 beside {self.image}")
         need("debug")
         BUILD.joinpath("gdb").write_text(
-            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self._el2_offset(built)}\n"
+            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self._el2_offset()}\n"
             f"target remote {socket}\n", "utf-8")
         note("waiting for: gdb-multiarch -x build/gdb; "
              "a breakpoint at EL2: break __kvm_nvhe_handle_trap")

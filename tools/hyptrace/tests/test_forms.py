@@ -20,25 +20,25 @@ SETUP = """export {}
 [ ! -e /dev/kvm ] || hyp-trace/guest --hold
 """
 
-# The debug kernel, which is many times slower, looks at the host's code, the same in both modes.
+# What others have with other CPUs, or the debug kernel, which is many times slower and looks at the
+# host's code, has in the other mode.
 FEWER = {
     ("debug", "protected"): """mode guest events buffer clear stats reader calls hostile faults
         hotplug""",
     ("debug", "nvhe"): """mode files clock set_event write_event sizes trace wait raw mmap refusals
         catalogue filter printk storms load""",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug storms soak",
+    ("kcsan", "protected"): "clear stats mmap",
 }
 
 
 def tests_for(written, config, mode, smp):
-    """Without a hypervisor at EL2 beside the host there is one thing to test; and in forms that
-    others have with other CPUs, what these make a difference for."""
+    """What a form runs. Without a hypervisor at EL2 beside the host there is one thing to test."""
     if given := option("KSELFTESTS"):
         return given.split()
     if mode in ("vhe", "none"):
         return ["mode.sh"]
-    fewer = "clear stats mmap" if config == "kcsan" else \
-        FEWER.get((config, mode)) or FEWER.get((config, smp))
+    fewer = FEWER.get((config, mode)) or FEWER.get((config, smp))
     return [f"{name}.sh" for name in fewer.split()] if fewer and not option("ALL") else written
 
 
@@ -77,7 +77,7 @@ def test_forms(vm, selftest, config, mode, cpu, smp):
     """The results of the kselftest's tests; the soak in earnest is below."""
     # pylint: disable=too-many-arguments
     files = selftest(config=config)
-    tests = tests_for((files / "tests").read_text(encoding="utf-8").split(), config, mode, smp)
+    tests = tests_for((files / "tests").read_text("utf-8").split(), config, mode, smp)
     vm.tests(f"{mode} {cpu}, {smp} CPU{'s' if smp > 1 else ''}", [f"hyp-trace/{t}" for t in tests],
              SETUP.format(f"KVM_MODE={mode} HYP_TRACE_SOAK=3"), files=files, config=config,
              mode=mode, cpu=cpu, smp=smp, timeout=1380)

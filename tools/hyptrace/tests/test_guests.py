@@ -4,7 +4,6 @@ what was counted meanwhile, to the event.
 
 FORMS="protected,max nvhe,max"    KVM's modes and CPUs
 ALL=1                             KVM's selftests that take long, too
-PROGRAMS="hypercalls psci_test"   these of them alone
 """
 
 # pylint: disable=too-many-arguments
@@ -30,11 +29,19 @@ def forms(default):
             for form in option("FORMS", default).split()]
 
 
-def lay_out(files, limit):
-    """What guests have in the VM."""
-    clients.beside_selftest(files, clients.GUESTS / "traced.sh")
-    (files / "limit").write_text(f"{scaled(limit):.0f}\n", encoding="utf-8")
-    return files
+@pytest.fixture(name="run")
+def run_fixture(vm, selftest, tmp_path):
+    """run(script, programs, limit, ...): what a script left in /out of a VM, which has the
+    programs beside traced.sh; of the seconds a guest may take."""
+    def run(script, programs, limit, **how):
+        selftest()
+        clients.beside_selftest(tmp_path, clients.GUESTS / "traced.sh")
+        (tmp_path / "limit").write_text(f"{scaled(limit):.0f}\n", "utf-8")
+        (tmp_path / "kvm").mkdir()
+        for program in programs:
+            shutil.copy(program, tmp_path / "kvm")
+        return vm.ok("the VM ends well", clients.GUESTS / script, files=tmp_path, **how).out
+    return run
 
 
 def tap(path):
@@ -45,18 +52,13 @@ def tap(path):
 @pytest.mark.clients
 @pytest.mark.seconds(25)
 @pytest.mark.parametrize("mode, cpu", forms("protected,max"))
-def test_guests(vm, checks, selftest, tmp_path, mode, cpu):
+def test_guests(run, checks, mode, cpu):
     """KVM's own selftests of this kernel pass the same with every event of the hypervisor on."""
-    selftest()
     limit = 600 if option("ALL") else 120
-    names = option("PROGRAMS", SHORT + (LONG if option("ALL") else "")).split()
-    files = lay_out(tmp_path / "files", limit)
-    files.joinpath("kvm").mkdir()
-    programs = clients.kvm_selftests()
-    for name in names:
-        shutil.copy(programs[name], files / "kvm")
-    out = vm.ok("the VM ends well", clients.GUESTS / "kvm-selftests.sh", files=files, mode=mode,
-                cpu=cpu, mem="4G", timeout=120 + len(names) * limit / 2).out
+    names = (SHORT + LONG * bool(option("ALL"))).split()
+    built = clients.kvm_selftests()
+    out = run("kvm-selftests.sh", [built[name] for name in names], limit, mode=mode, cpu=cpu,
+              mem="4G", timeout=120 + len(names) * limit / 2)
     for name in names:
         said = [trace.read(out / f"{name}.{how}")[-20:] for how in ("off", "on")]
         checks(f"{name} passes, and the same with all traced",
@@ -70,15 +72,11 @@ def test_guests(vm, checks, selftest, tmp_path, mode, cpu):
 @pytest.mark.clients
 @pytest.mark.seconds(15)
 @pytest.mark.parametrize("mode, cpu", forms("protected,cortex-a76"))
-def test_nested(vm, checks, selftest, tmp_path, mode, cpu):
+def test_nested(run, checks, tmp_path, mode, cpu):
     """Linux, as a guest of KVM's, boots and powers off with every event of the hypervisor on and
     read. The guest's kernel is the host's."""
-    selftest()
-    files = lay_out(tmp_path / "files", 300)
-    clients.qemu(files)
-    (files / "Image").symlink_to(kernels.image())
-    out = vm.ok("the guest ends, and the VM, well", clients.GUESTS / "linux.sh", files=files,
-                mode=mode, cpu=cpu, timeout=420).out
+    clients.qemu(tmp_path)
+    out = run("linux.sh", [kernels.image()], 300, mode=mode, cpu=cpu, timeout=420)
     console = [line.rstrip("\r") for line in trace.read(out / "guest.console")]
     checks("the guest is up", "the guest is up: Linux aarch64, 2 CPUs" in console and
            any("reboot: Power down" in line for line in console), console)

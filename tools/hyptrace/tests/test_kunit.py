@@ -8,7 +8,7 @@ import pytest
 from hyptrace import ktap
 from hyptrace.machine import BUILD, ROOT
 
-REMOTE = ROOT / "kernel/trace/remote/tests"
+REMOTE, LOCAL = ROOT / "kernel/trace/remote/tests", ROOT / "arch/arm64/kvm/hyp_trace/tests"
 SUITES = ("trace_remote_ring trace_remote_merge trace_remote_setup trace_remote_api "
           "trace_remote_api_state hyp_trace_setup hyp_trace_events hyp_trace_buffer "
           "hyp_trace_retry")
@@ -19,19 +19,17 @@ NO_CASE = set("""alloc alloc_range event_data event_length read_page_data read_p
 
 
 @pytest.mark.parametrize("config, cpu", [
-    pytest.param("default", "max", marks=[pytest.mark.fast, pytest.mark.seconds(25)]),
-    pytest.param("debug", "max", marks=[pytest.mark.debug, pytest.mark.seconds(190)]),
-    pytest.param("16k", "max,lpa2=off", marks=[pytest.mark.pages, pytest.mark.seconds(25)]),
-    pytest.param("64k", "max", marks=[pytest.mark.pages, pytest.mark.seconds(25)]),
-    pytest.param("kcsan", "max", marks=[pytest.mark.kcsan, pytest.mark.seconds(200)]),
-])
+    pytest.param(config, cpu, marks=[getattr(pytest.mark, name), pytest.mark.seconds(seconds)])
+    for name, config, cpu, seconds in (
+        ("fast", "default", "max", 25), ("debug", "debug", "max", 190),
+        ("pages", "16k", "max,lpa2=off", 25), ("pages", "64k", "max", 25),
+        ("kcsan", "kcsan", "max", 200))])
 def test_kunit(vm, checks, config, cpu):
     """Each case is a result."""
     result = vm(f"cd /sys/kernel/debug/kunit\nfor suite in {SUITES}; do cat $suite/results; done",
                 config=config, cpu=cpu, cmdline="kunit.enable=1", timeout=600)
     checks("the VM ends well", result.status == 0, result.errors)
-    checks.add(ktap.kunit(result.output, [
-        *REMOTE.glob("test*.c"), *(ROOT / "arch/arm64/kvm/hyp_trace/tests").glob("test*.c")]))
+    checks.add(ktap.kunit(result.output, [*REMOTE.glob("test*.c"), *LOCAL.glob("test*.c")]))
 
 
 @pytest.mark.fast
@@ -39,8 +37,8 @@ def test_kunit(vm, checks, config, cpu):
 def test_each_function_has_a_case():
     """A function of ring_buffer.h that takes a buffer or an iterator has a case of the same
     name."""
-    header = (BUILD / "tree/include/linux/ring_buffer.h").read_text(encoding="utf-8")
+    header = (BUILD / "tree/include/linux/ring_buffer.h").read_text("utf-8")
     names = set(re.findall(r"\bring_buffer_([a-z_]+)\(", header))
-    cases = "".join(path.read_text(encoding="utf-8") for path in REMOTE.glob("test_api*.c"))
+    cases = "".join(path.read_text("utf-8") for path in REMOTE.glob("test_api*.c"))
     assert "consume" in names
     assert not [name for name in names - NO_CASE if f"KUNIT_CASE(api_test_{name})" not in cases]

@@ -2,16 +2,15 @@
 """The runner: what the guest's script says comes out, and how it ends is the exit status, whichever
 way that is."""
 
-import os
 import re
 import shutil
-import sys
 import time
+from concurrent import futures
 
 import pytest
 
 from hyptrace import console, kernel as kernels, process, vm as vms
-from hyptrace.machine import BUILD, ROOT, need, scaled
+from hyptrace.machine import BUILD
 
 pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
 
@@ -73,29 +72,22 @@ def test_files(vm, tmp_path):
 @pytest.mark.seconds(12)
 @pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
 def test_debug(kernel, tmp_path, mode, cpu):
-    """gdb stops where EL2 handles a trap and at a function of the host kernel; then `make vm' ends
-    with the script's status."""
+    """gdb stops where EL2 handles a trap and at a function of the host kernel; then the VM goes
+    on."""
     kernel()
-    need("debug")
-    (tmp_path / "script").write_text("echo ran; exit 7\n", "utf-8")
     (tmp_path / "commands").write_text(
         "break __kvm_nvhe_handle_trap\nbreak kernel_init\ncontinue\ninfo symbol $pc\ncontinue\n"
         "info symbol $pc\ndelete\ndetach\n", "utf-8")
-    script = BUILD / "gdb"
-    script.unlink(missing_ok=True)
-    given = {"PYTHONPATH": str(ROOT / "tools"), "SCRIPT": str(tmp_path / "script"), "DEBUG": "1",
-             "TIMEOUT": "120", "MODE": mode, "CPU": cpu}
-    with open(tmp_path / "said", "wb") as said, process.started(
-            [sys.executable, "-B", "-m", "hyptrace", "vm"], stdout=said,
-            env=os.environ | given) as child:
-        end = time.monotonic() + scaled(60)
-        while time.monotonic() < end and not (
-                script.exists() and os.path.exists(script.read_text("utf-8").split()[-1])):
+    machine = vms.Machine(mode=mode, cpu=cpu, timeout=180)
+    machine.wait_for_gdb()
+    machine.make_initrd("exit 7")
+    with futures.ThreadPoolExecutor() as pool:
+        run = pool.submit(machine.run_script)
+        while not (machine.run / "gdb").exists() and not run.done():
             time.sleep(0.1)
-        gdb = process.run(["gdb-multiarch", "-nx", "-batch", "-x", script, "-x",
+        gdb = process.run(["gdb-multiarch", "-nx", "-batch", "-x", BUILD / "gdb", "-x",
                            tmp_path / "commands"], timeout=60, check=False).stdout
-        assert child.wait(scaled(120)) == 7, gdb
-    assert (tmp_path / "said").read_text("utf-8") == "ran\n"
+    assert run.result().status == 7, gdb
     assert "__kvm_nvhe_handle_trap in section" in gdb and "kernel_init in section" in gdb
 
 

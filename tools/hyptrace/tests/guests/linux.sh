@@ -24,7 +24,7 @@ traced_start
 cat "$HYP/trace_pipe" >/out/guest.trace &
 reader=$!
 timeout -k 5 "$(cat limit)" qemu-system-aarch64 -M virt,accel=kvm,gic-version=3 -cpu host \
-	-smp 2 -m 128M -nodefaults -nic none -display none -no-reboot -kernel Image \
+	-smp 2 -m 128M -nodefaults -nic none -display none -no-reboot -kernel kvm/Image \
 	-initrd initrd.cpio -append "console=ttyAMA0 quiet panic=-1" -serial file:/out/guest.console
 status=$?
 traced_stop
