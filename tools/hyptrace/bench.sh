@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154 # RUNS and KERNEL come before this
 # In the VM: functions that print one measurement a line, `name value unit`, where the value may be
-# a quotient; with -icount a ns of it is an instruction. What is measured several times, RUNS, has
-# as many lines. bench.py says which of them run, behind this.
+# a quotient; with -icount a ns is an instruction. bench.py says, behind this, which of them run.
 
 PATH=$PWD/hyp-trace:$PATH
 modules=$PWD/hyp-trace/modules
@@ -15,22 +14,26 @@ filter=$hyp/events/hypervisor/selftest/filter
 debug=/sys/kernel/debug
 N=4000		# events, a few pages
 MANY=20000	# what a ring of 1 MB has room for; so that the timer's interrupts do not count
-
-# runs COMMAND..: as often as asked for.
-runs() { for _ in $(seq "$RUNS"); do "$@"; done; }
-
-# of_stats KEY FILE...: the sum of a number in the stats of CPUs' rings
-of_stats() {
-	key=$1
-	shift
-	awk -F ': ' -v key="$key" '$1 == key { n += $2 } END { print n }' "$@"
-}
-
 # The ring whose events are written and read: the hypervisor's, or the host's
 ring=$hyp written=$hyp/write_event
 
+# runs COMMAND..: as often as asked for
+runs() { for _ in $(seq "$RUNS"); do "$@"; done; }
+
+# of_stats KEY DIRECTORY: the sum of a number in the stats of a CPU's ring, or of all
+of_stats() {
+	cat "$2/stats" "$2"/per_cpu/cpu*/stats 2>/dev/null |
+		awk -F ': ' -v key="$1" '$1 == key { n += $2 } END { print n }'
+}
+
 # How long it takes to write many events
 many() { bench write "$written" "${1-$MANY}"; }
+
+begin() {
+	echo 1024 >$hyp/buffer_size_kb
+	echo >$hyp/set_event
+	many $N >/dev/null
+}
 
 # Until stop, these events are on.
 start() {
@@ -45,20 +48,7 @@ stop() {
 	echo >"$ring/trace"
 }
 
-# So that the ring has many events
-fill() {
-	start "$1"
-	many >/dev/null
-	echo 0 >"$ring/tracing_on"
-}
-
-begin() {
-	echo 1024 >$hyp/buffer_size_kb
-	echo >$hyp/set_event
-	many $N >/dev/null
-}
-
-# traced EVENT COMMAND..: while they are on
+# traced EVENTS COMMAND..: while they are on
 traced() {
 	start "$1"
 	shift
@@ -66,31 +56,26 @@ traced() {
 	stop
 }
 
-# What it takes more to write an event than not to: event_cost NAME EVENT
-event_cost() {
-	off=$(many)
-	start "$2"
-	echo "$1 $((($(many) - off) / MANY)) insns"
-	stop
+# cost NAME COUNT EVENTS COMMAND..: the command prints a time; while the events are on, what is
+# it more, for each of so many?
+cost() {
+	name=$1 count=$2 events=$3
+	shift 3
+	off=$("$@")
+	echo "$name $((($(traced "$events" "$@") - off) / count)) insns"
 }
 
-event_bytes() {
-	echo "ring_bytes_per_event.$1 $(of_stats bytes $cpu0/stats)/$(of_stats entries $cpu0/stats) bytes"
-}
+# event_cost NAME EVENT
+event_cost() { cost "$1" $MANY "$2" many; }
 
-crossing_cost() {
-	bench crossings $hyp/write_event $N | sed 's/.* /el2_page_cross_insns /; s/$/ insns/'
-}
-
-# The hypercalls of tracing, with their ids
+# The hypercalls of tracing, with their ids, and the id of one
 hcall_names() {
 	grep -o '{ [0-9]*, "__hyp_trace[a-z_]*" }' $hyp/events/hypervisor/host_hcall/format |
 		sed 's/[{,"}]//g; s/__hyp_//'
 }
 
-# tell_hcalls PATTERN: the longest of each of these hypercalls of tracing, by its time at EL2
-# in the trace, from hyp_enter to the hyp_exit that follows. With it goes what these two and
-# host_hcall take: the first one's end, the second, the third one's begin.
+# tell_hcalls PATTERN: the longest of each of these hypercalls, from hyp_enter to hyp_exit in the
+# trace, and so with the end of the one, the begin of the other and host_hcall between them
 tell_hcalls() {
 	hcalls $cpu0/trace_pipe_raw >took
 	echo 0 >$hyp/tracing_on
@@ -115,7 +100,7 @@ hcall_costs() {
 	tell_hcalls 'swap|reset|enable|set|add_pred|write'
 }
 
-# A ring is loaded and unloaded by each step, as a module does it to a CPU that never was on.
+# A module loads and unloads the ring of a CPU that never was on, by each step.
 loads() {
 	# shellcheck source=tools/testing/selftests/hyp-trace/hyp_pfn.sh
 	. ./hyp-trace/hyp_pfn.sh
@@ -126,65 +111,59 @@ loads() {
 	tell_hcalls ring
 }
 
-clock() { sed -n 's/^now at \([0-9]*\) nsecs/\1/p' /proc/timer_list; }
-
 # What it takes in all to have a ring of so many more pages, on the host and at EL2
 load_cost() {
 	for kb in 64 8256; do
 		small=${took-}
 		echo $kb >$hyp/buffer_size_kb
 		echo 0 >/proc/sys/vm/drop_caches 2>/dev/null || :
-		begin=$(clock)
-		echo 1 >$hyp/tracing_on
-		took=$(($(clock) - begin))
+		took=$(bench write $hyp/tracing_on 1)
 		stop
 	done
 	echo "load_insns_per_page $(((took - small) / 2048)) insns"
 	echo 1024 >$hyp/buffer_size_kb
 }
 
-# Changing which events are on, at both ends, with rings that are there: a reader keeps them.
-# changes [SUFFIX]
+# change NAME FILE VALUE
+change() { echo "$1 $(bench write "$hyp/$2" 1 "$3") insns"; }
+
+# changes [SUFFIX]: which events are on, at both ends, with rings that a reader keeps
 changes() {
 	echo 'hypervisor:*' >$hyp/set_event
 	exec 3<$hyp/trace_pipe
 	bench write $hyp/tracing_on 1 >/dev/null
 	bench write $hyp/tracing_on 1 0 >/dev/null
-	echo "tracing_on_insns${1-} $(bench write $hyp/tracing_on 1) insns"
-	echo "set_event_insns.none${1-} $(bench write $hyp/set_event 1 '!hypervisor:*') insns"
-	echo "set_event_insns.all${1-} $(bench write $hyp/set_event 1 'hypervisor:*') insns"
-	echo "set_event_insns.one${1-} $(bench write $hyp/set_event 1 '!hyp_alloc') insns"
-	echo "tracing_off_insns${1-} $(bench write $hyp/tracing_on 1 0) insns"
+	change "tracing_on_insns${1-}" tracing_on 1
+	change "set_event_insns.none${1-}" set_event '!hypervisor:*'
+	change "set_event_insns.all${1-}" set_event 'hypervisor:*'
+	change "set_event_insns.one${1-}" set_event '!hyp_alloc'
+	change "tracing_off_insns${1-}" tracing_on 0
 	exec 3<&-
 	stop
 	echo >$hyp/set_event
 }
 
-# read_cost NAME HOW FILE STATS...: the events of these CPUs are in the file.
+# read_cost NAME HOW FILE EVENT [COMMAND..]: to read one of the events that a command writes
 read_cost() {
 	name=$1 how=$2 file=$3
-	shift 3
-	n=$(of_stats entries "$@")
+	start "$4"
+	shift 4
+	"${@:-many}" >/dev/null
+	echo 0 >"$ring/tracing_on"
+	n=$(of_stats entries "${file%/*}")
 	echo "$name $(bench read "$how" "$file")/$n insns"
+	stop
 }
 
-# file_for HOW DIR: what is read so, of the CPU of that directory.
+# file_for HOW DIRECTORY
 file_for() { [ "$1" = text ] && echo "$2/trace_pipe" || echo "$2/trace_pipe_raw"; }
 
 # reads PREFIX EVENT: each way to read a CPU's ring
 reads() {
 	for how in raw page splice mmap text; do
-		fill "$2"
-		read_cost "$1read_${how}_insns_per_event" $how "$(file_for $how "$ring/per_cpu/cpu0")" \
-			"$ring/per_cpu/cpu0/stats"
-		stop
+		read_cost "$1read_${how}_insns_per_event" $how \
+			"$(file_for $how "$ring/per_cpu/cpu0")" "$2"
 	done
-}
-
-read_trace() {
-	fill selftest
-	read_cost read_trace_insns_per_event text $cpu0/trace $cpu0/stats
-	stop
 }
 
 wakeup() {
@@ -194,13 +173,12 @@ wakeup() {
 	echo "wakeup_latency $(($(bench wakeup $cpu0/trace_pipe_raw $hyp/write_event 20) / 1000)) us"
 }
 
-# What the first event after a change takes more than the next one, each of a process of its
-# own: a CPU then copies which events are on.
+# config_cost NAME: the first event after a change, when a CPU copies which events are on
 config_cost() {
 	echo hyp_alloc >>$hyp/set_event
 	echo '!hyp_alloc' >>$hyp/set_event
 	first=$(many 1)
-	echo $((first - $(many 1)))
+	echo "$1 $((first - $(many 1))) insns"
 }
 
 # What may grow with the number of events in the list
@@ -208,19 +186,17 @@ event_list() {
 	nr=$(find $hyp/events/hypervisor -name id | wc -l)
 	event_cost "el2_event_insns.selftest.$nr-events" selftest
 	start selftest
-	config_cost >/dev/null
-	echo "el2_config_insns.$nr-events $(config_cost) insns"
+	config_cost unused >/dev/null
+	config_cost "el2_config_insns.$nr-events"
 	stop
-	fill selftest
-	read_cost "read_text_insns_per_event.$nr-events" text $cpu0/trace_pipe $cpu0/stats
-	stop
+	read_cost "read_text_insns_per_event.$nr-events" text $cpu0/trace_pipe selftest
 	changes ".$nr-events"
 }
 
-# While nothing is traced, with tracing built in or not. A hypercall that does not exist: past
-# hyp_enter, host_hcall and hyp_exit. A PSCI call that returns, PSCI_VERSION: past these, host_smc
-# and psci_call, and the CPU parks.
+# While nothing is traced, with tracing built in or not: a hypercall that does not exist passes
+# hyp_enter, host_hcall and hyp_exit; PSCI_VERSION these, host_smc, psci_call, and the CPU parks.
 off() {
+	[ -e $debug/hyp_call ] || insmod "$modules/hyp_call.ko" || exit
 	echo "hcall_insns.$KERNEL $(bench write $debug/hyp_call $MANY 'hvc 0xc600ffff')/$MANY insns"
 	echo "psci_insns.$KERNEL $(bench write $debug/hyp_call $MANY 'smc 0x84000000')/$MANY insns"
 }
@@ -234,14 +210,12 @@ growth() {
 	echo 1024 >$hyp/buffer_size_kb
 }
 
-# As many events of each CPU, one after the other, merged: how much more is an event then?
+# As many events of each CPU, one after the other, merged
 merge() {
-	start selftest
-	bench rotate $hyp/write_event $MANY
-	echo 0 >$hyp/tracing_on
-	read_cost "read_trace_insns_per_event.$(nproc)-cpus" text $hyp/trace $hyp/per_cpu/cpu*/stats
-	read_cost "read_text_insns_per_event.$(nproc)-cpus" text $hyp/trace_pipe $hyp/per_cpu/cpu*/stats
-	stop
+	for file in trace:trace text:trace_pipe; do
+		read_cost "read_${file%:*}_insns_per_event.$(nproc)-cpus" text "$hyp/${file#*:}" \
+			selftest bench rotate $hyp/write_event $MANY
+	done
 }
 
 # What may grow with the number of CPUs
@@ -251,116 +225,87 @@ cpus() {
 	changes ".$(nproc)-cpus"
 }
 
-# guest_time OPTION...: how long such a guest runs.
+# guest_time OPTION...: how long such a guest runs
 guest_time() { guest "$@" | awk -F ' (from|to|tid)=' 'NF > 3 { printf "%d\n", ($3 - $2) * 1e9 }'; }
 
-# guest_event_cost EVENT: what an event of a guest costs at each of so many hypercalls, enough
-# that interrupts of the host do not count.
-guest_event_cost() {
-	off=$(guest_time --hvc 50000 --mmio 0 --wfi 0)
-	start "$1"
-	guest --hvc 100 --mmio 0 --wfi 0 >/dev/null
-	echo "el2_event_insns.$1 $((($(guest_time --hvc 50000 --mmio 0 --wfi 0) - off) / 50000)) insns"
-	stop
-}
-
-# host_events VALUE EVENT...: turn these on or off
-host_events() {
-	value=$1
-	shift
-	for event; do echo "$value" >"$tracing/events/$event/enable"; done
-}
-
-# kvm_event_cost NAME OPTION EVENT...: what each of the tracepoints of the topic perf-kvm-stat
-# costs at an exit, in a ring of the host's. kvm_vcpu_sched_in and _out write what kvm_vcpu_load
-# does, by the same function.
-kvm_event_cost() {
-	name=$1 option=$2
-	shift 2
-	off=$(guest_time "$option" $N)
-	host_events 1 "$@"
-	on=$(guest_time "$option" $N)
-	host_events 0 "$@"
-	echo >$tracing/trace
-	echo "kvm_event_insns.$name $(((on - off) / N / $#)) insns"
-}
-
-# Of a hundred thousand events, how many in a hundred are overwritten before this reader has
-# them, in a ring of 64 KB?
+# How many events in a hundred are overwritten before this reader has them, in a ring of 64 KB
 loss() {
 	echo 64 >$hyp/buffer_size_kb
 	for how in raw page splice mmap text; do
 		echo selftest >$hyp/set_event
 		echo 1 >$hyp/tracing_on
 		bench follow $how "$(file_for $how $cpu0)" $hyp/write_event 100000 >/dev/null
-		lost=$(of_stats overrun $cpu0/stats)
-		echo "loss_$how $((100 * lost))/$((lost + $(of_stats 'read events' $cpu0/stats))) percent"
+		lost=$(of_stats overrun $cpu0)
+		echo "loss_$how $((100 * lost))/$((lost + $(of_stats 'read events' $cpu0))) percent"
 		stop
 	done
 }
 
-# syscall_costs NAME: of a system call without strings, and of one with one
-syscall_costs() {
-	faultable-tracepoints/cost | sed "s/\([a-z]*\) \(.*\)/syscall_insns.\1.$1.$KERNEL \2 insns/"
-}
-
-# syscalls_with NAME EVENT...: while these are on
+# syscalls_with NAME EVENT..: system calls without and with a string, while these are on
 syscalls_with() {
 	name=$1
 	shift
-	host_events 1 "$@"
-	runs syscall_costs "$name"
-	echo 0 >$tracing/events/enable
+	for event; do echo "$event" >>$tracing/set_event; done
+	runs faultable-tracepoints/cost |
+		sed "s/\([a-z]*\) \(.*\)/syscall_insns.\1.$name.$KERNEL \2 insns/"
+	echo >$tracing/set_event
 	echo >$tracing/trace
 }
 
-# syscalls_traced NAME EXCLUDED: all tasks are, or one that set_event_pid excludes
-syscalls_traced() {
-	syscalls_with "$1" syscalls/sys_enter_getppid syscalls/sys_enter_openat
-	echo 1 >$tracing/set_event_pid
-	syscalls_with "$2" syscalls/sys_enter_getppid syscalls/sys_enter_openat
-	# To open it is enough: a list that is written, even an empty one, would be looked at.
-	: >$tracing/set_event_pid
-}
-
+# With all tasks traced, and with one that set_event_pid excludes
 syscalls() {
+	set -- syscalls:sys_enter_getppid syscalls:sys_enter_openat
 	echo 20000 >$tracing/buffer_size_kb
-	runs syscall_costs off
-	syscalls_with raw raw_syscalls/sys_enter
-	syscalls_traced event excluded
+	syscalls_with off
+	syscalls_with raw raw_syscalls:sys_enter
+	syscalls_with event "$@"
+	echo 1 >$tracing/set_event_pid
+	syscalls_with excluded "$@"
 	[ -e $tracing/syscall_user_buf_size ] || return 0
 	echo 0 >$tracing/syscall_user_buf_size
-	syscalls_traced no_strings excluded_no_strings
+	syscalls_with excluded_no_strings "$@"
+	# To open it is enough: a list that is written, even an empty one, would be looked at.
+	: >$tracing/set_event_pid
+	syscalls_with no_strings "$@"
 }
 
-# What has a bound
+# What has a bound. Of a guest's events there are enough that interrupts of the host do not count.
+# Of KVM's, kvm_vcpu_sched_in and _out write what kvm_vcpu_load does, by the same function.
 events() {
 	begin
 	for event in hyp_enter hyp_exit selftest host_hcall hyp_printk; do
 		runs event_cost "el2_event_insns.$event" "$event"
-		traced "$event" event_bytes "$event"
+		start "$event"
+		echo "ring_bytes_per_event.$event $(of_stats bytes $cpu0)/$(of_stats entries $cpu0) bytes"
+		stop
 	done
-	runs guest_event_cost guest_enter
-	runs guest_event_cost guest_exit
-	echo 'id == 0' >$filter
-	runs event_cost el2_event_insns.refused selftest
-	echo 'id == 1' >$filter
-	runs event_cost el2_event_insns.passed selftest
+	for event in guest_enter guest_exit; do
+		runs cost el2_event_insns.$event 50000 $event guest_time --hvc 50000 --mmio 0 --wfi 0
+	done
+	for value in refused:0 passed:1; do
+		echo "id == ${value#*:}" >$filter
+		runs event_cost "el2_event_insns.${value%:*}" selftest
+	done
 	echo 0 >$filter
 	runs changes
 	runs load_cost
 	[ -d $tracing/events/kvm/kvm_trap_enter ] || return 0
-	runs kvm_event_cost trap --hvc kvm/kvm_trap_enter kvm/kvm_trap_exit
-	runs kvm_event_cost vcpu --mmio kvm/kvm_vcpu_load kvm/kvm_vcpu_put
+	ring=$tracing
+	runs cost kvm_event_insns.trap $((2 * N)) 'kvm:kvm_trap_enter kvm:kvm_trap_exit' \
+		guest_time --hvc $N
+	runs cost kvm_event_insns.vcpu $((2 * N)) 'kvm:kvm_vcpu_load kvm:kvm_vcpu_put' \
+		guest_time --mmio $N
+	ring=$hyp
 }
 
 # All else that is counted
 more() {
 	cp -r $hyp/events/hypervisor /out
-	runs traced selftest crossing_cost
+	runs traced selftest bench crossings $hyp/write_event $N |
+		sed 's/.* \(.*\)/el2_page_cross_insns \1 insns/'
 	runs traced 'hyp_enter hyp_exit host_hcall' hcall_costs
 	runs reads "" selftest
-	runs read_trace
+	runs read_cost read_trace_insns_per_event text $cpu0/trace selftest
 	runs growth
 	runs traced selftest wakeup
 	insmod "$modules/host_event.ko" || exit

@@ -290,7 +290,7 @@ def test_perfetto(vm, checks, lay_out):
 @pytest.mark.seconds(10)
 def test_android(vm, checks, lay_out):
     """The tracer of Android's virtualization tests finds the events by its pattern, trace.EVENT.
-    (test_boot.py compares the console with trace.)"""
+    (test_panic.py compares the console with trace.)"""
     out = vm.ok("its steps in a VM", clients.CLIENTS / "android.sh",
                 files=lay_out(clients.beside_selftest), timeout=120).out
     for cpu in CPUS:
@@ -300,10 +300,12 @@ def test_android(vm, checks, lay_out):
     seen = total(trace.facts("trace", out / "pipe.1"), "count", "hyp_enter", "guest")
     checks.equals("each exit of the guest", seen,
                   trace.guest_line((out / "guest").read_text(encoding="utf-8"), "exits"))
-    found = [trace.EVENT.match(line) for line in trace.read(out / "trace")]
-    checks("each line of trace is an event", found and all(found))
-    none(checks, "all events of trace", {"hyp_enter", "host_hcall", "guest_exit", "hyp_printk",
-                                         "selftest"} - {each and each[3] for each in found})
+    for name in "trace", "trace_pipe":
+        found = [trace.EVENT.match(line) for line in trace.read(out / name)]
+        checks(f"each line of {name} is an event", found and all(found))
+        none(checks, f"all events of {name}", {
+            "hyp_enter", "host_hcall", "guest_exit", "hyp_printk", "selftest"} - {
+                each and each[3] for each in found})
 
 
 ADDED = """\

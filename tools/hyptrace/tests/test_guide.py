@@ -15,19 +15,18 @@ SECONDS = machine.number("SECONDS_OF_TIMEOUT", 3)    # that a command under `tim
                          ids=["guide", "readme"])
 def test_guide(vm, checks, selftest, document):
     """One that is for a boot parameter has a VM of its own, and may end in a crash."""
-    sessions = documents.sessions((machine.ROOT / document).read_text(encoding="utf-8"))
+    sessions = documents.sessions((machine.ROOT / document).read_text("utf-8"))
     plain = [session for session in sessions if not session.boot]
     checks(f"{document} has sessions", plain)
     out = vm.ok("... which run", documents.script(plain, SECONDS), files=selftest(),
                 timeout=240).out
-    printed = [trace.read(out / f"{number}") for number in range(1, len(plain) + 1)]
+    printed = [(session, trace.read(out / f"{n}")) for n, session in enumerate(plain, 1)]
     for session in sessions:
         if session.boot:
             result = vm(documents.script([session], SECONDS, keep=True), files=selftest(),
                         cmdline=session.boot, timeout=240)
             checks(f"... with {session.boot}", result.status in (0, vms.DIED), result.errors)
-            found = (result.output + result.console).splitlines()
-        else:
-            found = printed.pop(0)
+            printed.append((session, (result.output + result.console).splitlines()))
+    for session, found in printed:
         checks.equals(f"... prints what is shown: {session.title()}",
                       documents.differs(session, found), [])

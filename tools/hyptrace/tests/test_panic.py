@@ -53,7 +53,7 @@ def test_kernel(panics):
     assert dump == last_of_trace(output) and len(dump) == 256
     assert "selftest id=480" in dump[-1]
     assert console.count(HEAD) == 2 and EMPTY in console
-    assert "sysrq triggered crash" in console and "not found" not in console
+    assert "sysrq triggered crash" in console and "Instance hypervisor not found" not in console
 
 
 def test_one_cpu(panics):

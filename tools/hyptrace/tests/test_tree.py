@@ -2,6 +2,7 @@
 """`make tree', `make import' and `make series', on a source of five files and two topics."""
 
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -256,7 +257,11 @@ def test_series(repo, tmp_path):
     repo.make("series", **given)
     mails = sorted((tmp_path / "mails/one").iterdir())
     assert [each.name[:4] for each in mails] == ["0000", "0001", "0002"]
-    assert "Subject: [PATCH 0/2] The subject of one" in mails[0].read_text("utf-8")
+    cover = mails[0].read_text("utf-8")
+    assert "Subject: [PATCH 0/2] The subject of one" in cover
+    for mail in mails[1:]:
+        subject = re.search(r"^Subject: \[PATCH \d/2\] (.*)", mail.read_text("utf-8"), re.M)
+        assert f"\n  {subject[1]}\n" in cover
     assert "Signed-off-by: A Person <person@localhost>" in mails[2].read_text("utf-8")
     repo.make("tree", TOPIC="one")
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "source"], ["am", *mails[1:]]):

@@ -31,3 +31,4 @@ guest --hvc 32 --cpu 1 >/dev/null
 echo 7 >$HYP/write_event
 echo 0 >$HYP/tracing_on
 grep -v '^#' $HYP/trace >/out/trace
+fileop drain $HYP/trace_pipe | grep -v LOST >/out/trace_pipe
