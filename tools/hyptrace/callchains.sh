@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2034 # period is for those who source this
 # shellcheck shell=sh
 # In the VM: what is needed to boot Linux as a guest of Debian's QEMU and to record its call chains
 # with perf kvm. Makes ./boot and guest.kallsyms.

@@ -41,14 +41,22 @@ class Vcpu:
     guest: float = 0
 
 
+def good(text):
+    """Whether the program succeeded that said this, and whose exit status is behind it."""
+    return text.endswith("status 0\n")
+
+
 def parse(text):
-    """The tables of a report by "VM/VCPU". Without --per-vcpu it is "all/all"."""
-    tables, name = {}, "all/all"
+    """The tables of a report by "VM/VCPU". Without --per-vcpu it is "all/all". One that ends with
+    the status of a failure has none."""
+    tables, table = {}, None
+    if re.search(r"^status [1-9]\d*\n\Z", text, re.M):
+        return {}
     for line in text.splitlines():
         if found := re.match(r"VM (\S+), VCPU (\S+), thread \d+:$", line):
-            name = "/".join(found.groups())
+            table = tables.setdefault("/".join(found.groups()), Vcpu())
             continue
-        table = tables.setdefault(name, Vcpu())
+        table = table or tables.setdefault("all/all", Vcpu())
         if found := ROW.match(line):
             table.events[found[1]] = Event(int(found[2]), 0, *map(float, found.groups()[2:]))
         elif found := re.match(r"Total Samples:(\d+), .*:([\d.]+)us", line):
@@ -60,10 +68,16 @@ def parse(text):
     return {name: table for name, table in tables.items() if table.ended or table.events}
 
 
-def counts(tables, event, ended=False):
+def counts(tables, name, ended=False):
     """How many of an event each vCPU has, if any; of those that have ended or of all."""
-    return {name: table.events[event].ended + (0 if ended else table.events[event].open)
-            for name, table in tables.items() if event in table.events}
+    return {vcpu: table.events[name].ended + (0 if ended else table.events[name].open)
+            for vcpu, table in tables.items() if name in table.events}
+
+
+def hypercalls(text):
+    """How many a report has, of all vCPUs together."""
+    tables = parse(text)
+    return sum(sum(counts(tables, names.hypercall).values()) for names in NAMES.values())
 
 
 def every(tables, pattern, condition):
@@ -109,3 +123,17 @@ def differences(tables, vcpus, kind="vmexit", arch="arm64", lossy=False):
             has = found.get(event, 0)
             if has > number or has < number and not lossy:
                 yield f"{name} {event}: {has}, KVM has counted {number}"
+
+
+def write_script(path, setup, rows):
+    """A script for a VM that sources perf-kvm.sh, without arguments: it keeps what the command of
+    each row says, which is (title, command, what is right)."""
+    commands = "".join(f"said {n} {row[1]}\n" for n, row in enumerate(rows))
+    path.write_text(f"#!/bin/sh\nset --\n. /test/perf-kvm.sh\n{setup}{commands}finished\n", "utf-8")
+
+
+def judge(out, rows, checks, form=""):
+    """Each command succeeds, and what it says is right."""
+    for n, (title, _, is_right) in enumerate(rows):
+        text = (out / str(n)).read_text("utf-8", "replace") if (out / str(n)).exists() else ""
+        checks(f"{form}{title}", good(text) and is_right(text), text[-4000:])

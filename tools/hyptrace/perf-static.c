@@ -11,18 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-void *__wrap_dlopen(const char *file, int mode)
+void *__wrap_dlopen(const char *file __attribute__((unused)), int mode __attribute__((unused)))
 {
-	(void)file;
-	(void)mode;
 	return NULL;
 }
 
 char *__wrap_dlerror(void)
 {
-	static char text[] = "perf is linked statically";
-
-	return text;
+	return "perf is linked statically";
 }
 
 /* The user of that name or, without one, of that id: as the C library has it, without NSS */
@@ -35,10 +31,9 @@ static int find_user(const char *name, uid_t uid, struct passwd *user, char *buf
 	*found = NULL;
 	if (!file)
 		return errno;
-	while (!(err = fgetpwent_r(file, user, buf, size, found))) {
-		if (name ? !strcmp(user->pw_name, name) : user->pw_uid == uid)
-			break;
-	}
+	do {
+		err = fgetpwent_r(file, user, buf, size, found);
+	} while (!err && (name ? strcmp(user->pw_name, name) : user->pw_uid != uid));
 	fclose(file);
 	return err == ENOENT ? 0 : err;
 }

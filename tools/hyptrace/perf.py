@@ -14,27 +14,20 @@ LIBRARIES = "libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev lib
 # Other languages, the unwinding of user stacks, BPF
 WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE DWARF LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
     LIBCAP LIBBABELTRACE LIBPFM4 LIBLLVM LIBDEBUGINFOD GTK2""".split()
-# In place of what perf must not have of the C library
+# What is in place of some functions of the C library
 STATIC = TOOLS / "perf-static.c"
 WRAP = " ".join(f"-Wl,--wrap={name}" for name in "dlopen dlerror getpwnam_r getpwuid_r".split())
 
 
-def _build_static(arch, out):
-    """Compile perf-static.c. perf's make links perf again for its own sources only."""
-    program = out / "perf"
-    ours = max(file.stat().st_mtime for file in (STATIC, TOOLS / "perf.py"))
-    if program.exists() and program.stat().st_mtime < ours:
-        program.unlink()
-    process.run([cross_for(arch) + "gcc", "-O2", "-Wall", "-Wextra", "-c",
-                 "-o", out / "static.o", STATIC])
-
-
 def _make(arch, tree, out, root):
-    """Run perf's make. The C library's headers come from the compiler."""
-    lib = next((root / "usr/lib").glob("*-linux-gnu"))
-    include = root / "usr/include"
-    words = ["-C", tree / "tools/perf", f"O={out}",
-             f"LDFLAGS=-static -L{lib} {out}/static.o {WRAP}",
+    """Run perf's make, which links perf again for its own sources only. The C library's headers
+    come from the compiler."""
+    program, static = out / "perf", out / "static.o"
+    if program.exists() and program.stat().st_mtime < STATIC.stat().st_mtime:
+        program.unlink()
+    process.run([cross_for(arch) + "gcc", "-O2", "-Wall", "-Wextra", "-c", "-o", static, STATIC])
+    lib, include = next((root / "usr/lib").glob("*-linux-gnu")), root / "usr/include"
+    words = ["-C", tree / "tools/perf", f"O={out}", f"LDFLAGS=-static -L{lib} {static} {WRAP}",
              f"EXTRA_CFLAGS=-idirafter {include} -idirafter {include / lib.name}",
              *(f"NO_{name}=1" for name in WITHOUT), "V=0", "perf"]
     kernel.long_make(arch, out.with_name(out.name.replace("-build", ".log")),
@@ -54,14 +47,10 @@ def build(machine="arm64", tree=None):
     root = image.suite("machine", name, LIBRARIES, debian)
     name += "-own" if tree else ""
     out, program = BUILD / f"{name}-build", BUILD / name / "perf"
-    tree = pathlib.Path(tree or base.read().tree).resolve()
-    if not (tree / "tools/perf").is_dir():
-        raise Failure(f"no tools/perf in {tree}: make tree")
     with process.lock(name):
         out.mkdir(exist_ok=True)
         program.parent.mkdir(exist_ok=True)
-        _build_static(arch, out)
-        _make(arch, tree, out, root)
+        _make(arch, pathlib.Path(tree or base.read().tree).resolve(), out, root)
         shutil.copy(out / "perf", program)
     return program
 

@@ -11,28 +11,28 @@
 
 static ulong in_guest;
 module_param(in_guest, ulong, 0444);
-static struct hrtimer flood_timer;
+static struct hrtimer timer;
 
-static enum hrtimer_restart flood_expired(struct hrtimer *timer)
+static enum hrtimer_restart expired(struct hrtimer *unused)
 {
 	in_guest += !!(current->flags & PF_VCPU);
 	udelay(500);
-	hrtimer_forward_now(timer, ms_to_ktime(1));
+	hrtimer_forward_now(&timer, ms_to_ktime(1));
 	return HRTIMER_RESTART;
 }
 
 static int __init flood_init(void)
 {
-	hrtimer_init(&flood_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
-	flood_timer.function = flood_expired;
-	hrtimer_start(&flood_timer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_SOFT);
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	timer.function = expired;
+	hrtimer_start(&timer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_SOFT);
 	return 0;
 }
 module_init(flood_init);
 
 static void __exit flood_exit(void)
 {
-	hrtimer_cancel(&flood_timer);
+	hrtimer_cancel(&timer);
 }
 module_exit(flood_exit);
 

@@ -6,8 +6,9 @@ import re
 import shutil
 
 import pytest
+from hyptrace.tests.conftest import script_of
 
-from hyptrace import bench, clients, image, kernel as kernels, sites
+from hyptrace import bench, clients, image, kernel as kernels, ktap, sites
 from hyptrace.machine import BUILD, Failure
 
 SUITE = "faultable-tracepoints"
@@ -30,7 +31,6 @@ def marked(config, group, seconds, model="", uses=""):
     marked("x86", "x86", 190, "full", "kprobe")])
 def test_kselftest(vm, selftest, checks, config, model, uses):
     """The kselftest and the KUnit suites."""
-    # pylint: disable=too-many-arguments
     files = selftest(SUITE, config)
     lines = ["kunit tracepoint", "kunit tracepoint_syscalls"]
     lines += [f"{SUITE}/{test}" for test in (files / "tests").read_text("utf-8").split()]
@@ -60,46 +60,39 @@ def test_a_call_site_in_atomic_context_is_reported(vm, selftest, config):
 
 
 # The string is on a page that comes late. Perfetto's libraries are those of another release.
-RECORD = f"""
+SETUP = f"""
 run() {{ lib/ld-linux-aarch64.so.1 --library-path lib "$@"; }}
 page="$PWD/{SUITE}/page missing 100"
-""" + r"""
-if [ -e trace-cmd ]; then
-	run ./trace-cmd record -q -e syscalls:sys_enter_openat -f '__filename_val ~ "/page/*"' \
-		-o /tmp/trace.dat $page
-	run ./trace-cmd report -i /tmp/trace.dat >/out/trace-cmd
-	run ./trace-cmd report -R -i /tmp/trace.dat >/out/trace-cmd.raw
-fi
-if [ -e perf ]; then
-	run ./perf record -q -e syscalls:sys_enter_openat -o /tmp/perf.data $page
-	run ./perf script -f -i /tmp/perf.data >/out/perf
-fi
-if [ -e perfetto.sh ]; then
-	. ./perfetto.sh
-	cat >/tmp/config <<-CONFIG
-		buffers { size_kb: 4096 }
-		data_sources { config { name: "linux.ftrace" ftrace_config {
-			ftrace_events: "syscalls/sys_enter_openat"
-		} } }
-	CONFIG
-	start_traced && start_probes && begin /out/perfetto --txt -c /tmp/config
-	$page
-	end
-fi
-:
 """
 # The string with the address before it, and the flags behind it
 SHOWN = rb'openat.*filename: 0x[0-9a-f]+ "/page/missing", flags: '
-# What is seen, the file that has it, and what that has. Perfetto names the fields of an event that
-# it does not know, in strings that come after their length.
-SEEN = {
-    "trace-cmd": [("trace-cmd shows the string", "trace-cmd", [SHOWN]),
-                  ("it has the string as a field", "trace-cmd.raw",
-                   [rb"sys_enter_openat.* __filename_val=/page/missing"])],
-    "perf": [("perf shows the string", "perf", [SHOWN])],
-    "perfetto": [("Perfetto has the string", "perfetto", [rb"\x0e__filename_val",
-                                                          rb"\x0d/page/missing"])],
-}
+# Of each client, what records it, and what its output then has. Perfetto names the fields of an
+# event that it does not know, in strings that come after their length.
+CLIENTS = {
+    "trace-cmd": (r"""
+run ./trace-cmd record -q -e syscalls:sys_enter_openat -f '__filename_val ~ "/page/*"' \
+	-o /tmp/trace.dat $page
+run ./trace-cmd report -i /tmp/trace.dat >/out/trace-cmd
+run ./trace-cmd report -R -i /tmp/trace.dat >>/out/trace-cmd
+""", [SHOWN, rb"sys_enter_openat.* __filename_val=/page/missing"]),
+    "perf": ("""
+run ./perf record -q -e syscalls:sys_enter_openat -o /tmp/perf.data $page
+run ./perf script -f -i /tmp/perf.data >/out/perf
+""", [SHOWN]),
+    "perfetto": ("""
+. ./perfetto.sh
+cat >/tmp/config <<-CONFIG
+	buffers { size_kb: 4096 }
+	data_sources { config { name: "linux.ftrace" ftrace_config {
+		ftrace_events: "syscalls/sys_enter_openat"
+	} } }
+CONFIG
+start_traced
+start_probes
+begin /out/perfetto --txt -c /tmp/config
+$page
+end
+""", [rb"\x0e__filename_val", rb"\x0d/page/missing"])}
 
 
 def lay_out(client, files):
@@ -112,50 +105,30 @@ def lay_out(client, files):
 
 
 @pytest.mark.topics
-@pytest.mark.seconds(60)
-def test_clients_show_strings(vm, selftest, checks, tmp_path):
+@pytest.mark.seconds(30)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_clients_show_strings(vm, selftest, checks, tmp_path, client):
     """trace-cmd, perf and Perfetto of Debian, as far as there are any."""
-    files, has = tmp_path / "files", []
+    files, (script, patterns) = tmp_path / "files", CLIENTS[client]
     shutil.copytree(selftest(SUITE), files)
-    for client in SEEN:
-        try:
-            lay_out(client, files)
-            has.append(client)
-        except Failure as failure:
-            checks.skip(f"{client} of Debian", failure)
-    out = vm.ok("the clients record", RECORD, files=files, mode="none", mem="2G", timeout=300).out
-    for name, path, patterns in (seen for client in has for seen in SEEN[client]):
-        data = (out / path).read_bytes() if (out / path).exists() else b""
-        checks(name, all(re.search(each, data) for each in patterns), data[-4000:])
+    try:
+        lay_out(client, files)
+    except Failure as why:
+        pytest.skip(f"{client} of Debian: {why}")
+    out = vm.ok("the client records", SETUP + script, files=files, mode="none", mem="2G").out
+    data = (out / client).read_bytes() if (out / client).exists() else b""
+    for pattern in patterns:
+        checks(f"it has {pattern}", re.search(pattern, data), data[-4000:])
 
 
-# The counterpart: one line a tracer and kind of page, with what it has seen
-COUNTERPART = r"""#!/bin/sh
-. "$(dirname "$0")/lib.sh" >/dev/null
-EVENT=$TRACEFS/events/syscalls/sys_enter_openat
-swap_on
-for kind in missing swapped file; do
-	load
-	watched page $kind 100 >out
-	echo "module $kind $(parameter result) '$(parameter text)' $(cut -d ' ' -f 1 out)"
-	unload
-	echo 1 >"$EVENT/enable"
-	page $kind 100 >/dev/null
-	echo 0 >"$EVENT/enable"
-	echo "ftrace $kind $(sed -n '/page-.*sys_openat/s/.*filename: [0-9a-f]*//p' "$TRACEFS/trace" |
-		tail -n 1)"
-	echo "perf $kind $(event syscalls/sys_enter_openat __filename_val page $kind 100)"
-	echo "sleepable $kind $(bpf page $kind 100 2>/dev/null)"
-	echo "bpf $kind $(bpf -n page $kind 100 | tail -n 1)"
-done
-"""
-GETS = {
-    "module": ("a module's probe gets nothing, the system call does", "-14 '' openat=ENOENT"),
-    "ftrace": ("ftrace shows the address alone", ", flags: 0, mode: 0)"),
-    "perf": ("perf's event has no string", "syscalls/sys_enter_openat has no __filename_val"),
-    "sleepable": ("a sleepable BPF program is refused", "load: EINVAL"),
-    "bpf": ("another BPF program gets nothing", "entered=2 result=-14 text="),
-}
+# What the kselftest finds: not without the topic, and there, too
+KINDS = "missing", "swapped", "file"
+LACKING = {"reads a page that comes later", "reads a page that is swapped out",
+           "reads a file that is not in memory",
+           *(f"{what} {kind}" for kind in KINDS for what in
+             ("ftrace shows", "perf shows", "a sleepable program reads:"))}
+THERE = {"the system call fails as without a probe",
+         *(f"a program that is not sleepable gets nothing: {kind}" for kind in KINDS)}
 FTRACE = "00basic event filter instances trigger"
 PARTS = "block drivers fs init kernel lib mm security virt"
 CHANGED = re.compile(r"kernel/(trace|bpf)/|/tracepoint[^/]*\.o$|\.mod\.o$")
@@ -190,9 +163,9 @@ def ftrace_results(vm, files, config):
 
 @pytest.mark.topics
 @pytest.mark.seconds(200)
-def test_code_at_other_call_sites_is_the_same(plain):
+@pytest.mark.usefixtures("plain")
+def test_code_at_other_call_sites_is_the_same():
     """With jump labels, each call site is named in a table."""
-    assert plain
     was, now = code("plain"), code("default")
     assert not [key for key in was.keys() | now.keys() if was.get(key) != now.get(key)]
     assert len(now) >= 10000
@@ -210,19 +183,19 @@ def test_no_tracer_gets_a_string_without_the_topic(vm, checks, plain, tmp_path):
     kernels.selftest(SUITE)     # for others, which may have its name
     checks("the kselftest has no module of the topic",
            not (files / SUITE / "modules/faultable_atomic.ko").exists())
-    (files / SUITE / "counterpart.sh").write_text(COUNTERPART, "utf-8")
-    seen = vm.ok("a VM runs its programs", f"sh {SUITE}/counterpart.sh", files=files,
-                 image=kernels.image("plain"), mode="none").output
-    for tracer, (name, text) in GETS.items():
-        checks(name, all(f"{tracer} {kind} {text}" in seen
-                         for kind in ("missing", "swapped", "file")), seen)
+    said = vm(script_of(f"{SUITE}/{test}.sh" for test in ("module", "strings", "bpf")), files=files,
+              image=kernels.image("plain"), mode="none")
+    found = {each.name.split(": ", 2)[2]: each.passed for each in ktap.read(said.output, "plain")}
+    checks("a VM runs its programs", said.status == 0, said.errors)
+    for name in LACKING | THERE:
+        checks(f"plain: {name}: {name in THERE}", found.get(name) == (name in THERE), said.output)
 
 
 @pytest.mark.topics
 @pytest.mark.seconds(250)
-def test_ftrace_selftests_have_the_same_results(vm, plain, tmp_path):
+@pytest.mark.usefixtures("plain")
+def test_ftrace_selftests_have_the_same_results(vm, tmp_path):
     """The kernel's own, with and without the topic."""
-    assert plain
     shutil.copytree(BUILD / "tree/tools/testing/selftests/ftrace", tmp_path / "ftrace")
     was, now = (ftrace_results(vm, tmp_path / "ftrace", config) for config in ("plain", "default"))
     print("\n".join(line for line in now if "[PASS]" not in line))
@@ -232,9 +205,9 @@ def test_ftrace_selftests_have_the_same_results(vm, plain, tmp_path):
 
 @pytest.mark.topics
 @pytest.mark.seconds(100)
-def test_costs_of_system_calls_are_within_their_bounds(plain):
+@pytest.mark.usefixtures("plain")
+def test_costs_of_system_calls_are_within_their_bounds():
     """Those in tests/bench.bounds."""
-    assert plain
     figures = bench.Bench().figures(syscalls=True)
     print("\n".join(bench.table(figures)))
     assert not list(bench.over(bench.bounds(syscalls=True), figures))
@@ -248,26 +221,26 @@ def test_the_verifier_of_bpf_accepts_what_it_did(vm, checks, tmp_path):
     programs by the JIT. A sleepable program at the raw tracepoint sched_switch, which it rejects,
     is among them."""
     source, out = BUILD / "tree/tools/testing/selftests/bpf", BUILD / "selftest-bpf"
-    files = tmp_path / "files"
+    module, files = tmp_path / "bpf_testmod", tmp_path / "files"
     out.mkdir(exist_ok=True)
+    files.mkdir()
     # The program alone: what clang compiles for BPF is for other tests.
     kernels.make("x86_64", "-s", "-C", source, f"OUTPUT={out}",
                  "LDLIBS=-static -lelf -lz -lrt -lpthread", out / "test_verifier")
+    shutil.copy(out / "test_verifier", files)
     # The module whose functions its programs call
-    shutil.copytree(source / "bpf_testmod", tmp_path / "bpf_testmod")
+    shutil.copytree(source / "bpf_testmod", module)
     shutil.copy(source / "bpf_experimental.h", tmp_path)
-    kernels.make("x86_64", "-s", "-C", BUILD / "tree", f"O={BUILD}/kernel-x86",
-                 f"M={tmp_path}/bpf_testmod", "modules")
-    files.mkdir()
-    for path in out / "test_verifier", tmp_path / "bpf_testmod/bpf_testmod.ko":
-        shutil.copy(path, files)
+    kernels.make("x86_64", "-s", "-C", BUILD / "tree", f"O={BUILD}/kernel-x86", f"M={module}",
+                 "modules")
+    shutil.copy(module / "bpf_testmod.ko", files)
     done = vm("./test_verifier", files=files, timeout=900)
-    said = done.output
-    checks("it runs in the VM", done.status == 0,
-           "\n".join(line for line in said.splitlines() if "FAIL" in line) + done.errors)
-    checks("each of its tests passes or is skipped", re.search(
-        r"^Summary: \d{3,} PASSED, \d+ SKIPPED, 0 FAILED\n\Z", said, re.M), said[-200:])
-    for name, test in (("a sleepable program is rejected at a raw tracepoint",
-                        "sleepable raw tracepoint reject"),
-                       ("one is accepted at a function's entry", "sleepable fentry accept")):
-        checks(name, re.search(rf"^#\d+/p {test} OK$", said, re.M))
+    checks("it runs in the VM", done.status == 0, done.errors + "\n".join(
+        line for line in done.output.splitlines() if "FAIL" in line))
+    for name, pattern in {
+            "each of its tests passes or is skipped":
+                r"Summary: \d{3,} PASSED, \d+ SKIPPED, 0 FAILED\n\Z",
+            "a sleepable program is rejected at a raw tracepoint":
+                r"#\d+/p sleepable raw tracepoint reject OK$",
+            "one is accepted at a function's entry": r"#\d+/p sleepable fentry accept OK$"}.items():
+        checks(name, re.search(f"^{pattern}", done.output, re.M), done.output[-200:])
