@@ -30,8 +30,9 @@ run check bench torture tree import kernel perf deb rootfs vm series: | goals
 	$(H) $@
 
 # A mistake is refused before a kernel is built.
+arguments: export ARGUMENTS := 1
 arguments: | goals
-	$(H) run ARGUMENTS=1
+	$(H) run
 
 run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from hyptrace import apt, image
-from hyptrace.machine import TOOLS, Failure
+from hyptrace.machine import ROOT, TOOLS, Failure
 
 pytestmark = [pytest.mark.fast, pytest.mark.host, pytest.mark.seconds(5)]
 
@@ -123,6 +123,15 @@ def test_goals(played, goal, env, there, missing):
     played.run(f"goals {goal}", **env)
     [asked] = map(str.split, played.asked)
     assert set(there.split()) <= set(asked) and not set(missing.split()) & set(asked)
+
+
+@pytest.mark.parametrize("tool, said", [("", ""), ("none", "run: no TOOL none: ")])
+def test_arguments(tool, said):
+    """`make run` looks at its arguments before it builds or boots anything."""
+    done = subprocess.run(["make", "-s", "arguments", f"TOOL={tool}"], cwd=ROOT, check=False,
+                          capture_output=True, text=True)
+    assert bool(done.returncode) == bool(said) and not done.stdout
+    assert done.stderr.startswith(said) and bool(done.stderr) == bool(said)
 
 
 def test_other_system(played):
