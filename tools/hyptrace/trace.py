@@ -117,7 +117,7 @@ def adds_up(base):
     if missing := [f"no {path.name}" for path in paths if not (path.exists() and read(path))]:
         return missing
     lines, stats, runs = map(read, paths)
-    return [*account("\n".join(stats), lines, int(runs[0])), *facts("catalogue", paths[0])]
+    return [*account("\n".join(stats), lines, int(runs[0])), *facts("event_order", paths[0])]
 
 
 def _reported_event(line, host):

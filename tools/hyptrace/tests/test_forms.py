@@ -26,7 +26,7 @@ FEWER = {
     ("debug", "protected"): """mode guest events buffer clear stats reader calls hostile faults
         hotplug""",
     ("debug", "nvhe"): """mode files clock set_event write_event sizes trace wait raw mmap refusals
-        catalogue filter printk storms load""",
+        each_event filter printk storms load""",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug storms soak",
     ("kcsan", "protected"): "clear stats mmap",
 }

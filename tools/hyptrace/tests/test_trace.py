@@ -113,12 +113,12 @@ def test_pairs_are_counted():
         "count 0 hyp_exit host 1", "lost 3 8"]
 
 
-def test_catalogue():
-    """catalogue.awk: an empty trace has no event in its place; any is in its place after a loss."""
-    assert trace.facts("catalogue", lines=[]) == ["no events"]
+def test_event_order():
+    """event_order.awk: an empty trace has no event in its place; after a loss any event is."""
+    assert trace.facts("event_order", lines=[]) == ["no events"]
     for text in "guest_exit vcpu=0", "hyp_exit reason=guest", "host_hcall id=1":
         lines = ["CPU:0 [LOST 2 EVENTS]", f"[000] 1.000001: {text}"]
-        assert not trace.facts("catalogue", lines=lines)
+        assert not trace.facts("event_order", lines=lines)
 
 
 HOST = "".join(f"guest-101 [001] d..1. 1.{time}: {text}, PC: 0x40000000\n" for time, text in (
@@ -294,7 +294,7 @@ def test_account(tmp_path, given, wrong):
 
 
 def test_adds_up(tmp_path):
-    """An account and the catalogue of files; each must be there."""
+    """Counters and the order of events, of files that must be there."""
     assert trace.adds_up(tmp_path / "x")[0] == "no x.trace"
     written(tmp_path / "x.trace", [*lines_of("0<hvc 0>host"), "what"])
     written(tmp_path / "x.runs", ["0"])

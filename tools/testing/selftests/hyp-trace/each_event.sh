@@ -84,7 +84,7 @@ mpidr() {
 
 test_guest() {
 	all_of trace two_guests
-	none "each event is where it belongs" awk -f "$DIR/catalogue.awk" trace
+	none "each event is where it belongs" awk -f "$DIR/event_order.awk" trace
 	is "no event was lost" "$(lost trace)" 0
 	for vcpu in 0 1; do
 		is "vCPU $vcpu: guest_enter for each exit" \
@@ -129,7 +129,7 @@ test_psci() {
 		return
 	fi
 	all_of trace off_and_on
-	none "hotplug: each event is where it belongs" awk -f "$DIR/catalogue.awk" trace
+	none "hotplug: each event is where it belongs" awk -f "$DIR/event_order.awk" trace
 	[ "$(kvm_mode)" = protected ] && calls=1 || calls=0
 	is "the CPU calls CPU_OFF" \
 		"$(number "^\[00$CPU\] .*: psci_call .*_CPU_OFF arg0=")" "$calls"
