@@ -48,11 +48,9 @@ static ssize_t remote_enable_write(struct file *file, const char __user *ubuf, s
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	ret = trace_remote_get_number(ubuf, cnt, 1, &val);
 	if (ret)
 		return ret;
-	if (val > 1)
-		return -EINVAL;
 
 	ret = trace_remote_enable_event(trace_remote_of(file),
 					trace_remote_file_nr(file_inode(file)),

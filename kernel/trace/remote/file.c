@@ -6,6 +6,7 @@
  * open file keeps the module of the remote, and so the remote.
  */
 #include <linux/fs.h>
+#include <linux/kstrtox.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/tracefs.h>
@@ -64,6 +65,27 @@ int trace_remote_release(struct inode *inode, struct file *file)
 {
 	trace_remote_put(inode->i_private);
 	return 0;
+}
+
+/**
+ * trace_remote_get_number - take a number that is written to a file
+ * @ubuf:	its decimal digits
+ * @cnt:	bytes there
+ * @max:	the largest one that is taken
+ * @val:	the number
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL when it is no number or too large; -ERANGE when it has more than 64 bits;
+ * -EFAULT.
+ */
+int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
+			    unsigned long *val)
+{
+	int ret = kstrtoul_from_user(ubuf, cnt, 10, val);
+
+	if (ret)
+		return ret;
+	return *val > max ? -EINVAL : 0;
 }
 
 /**

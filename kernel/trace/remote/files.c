@@ -92,11 +92,9 @@ static ssize_t buffer_size_kb_write(struct file *file, const char __user *ubuf, 
 	unsigned long kb;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &kb);
+	ret = trace_remote_get_number(ubuf, cnt, ULONG_MAX >> 10, &kb);
 	if (ret)
 		return ret;
-	if (kb > ULONG_MAX >> 10)
-		return -EINVAL;
 
 	ret = trace_remote_set_size(trace_remote_of(file), trace_remote_file_nr(file_inode(file)),
 				    kb << 10);
@@ -139,14 +137,11 @@ static ssize_t buffer_percent_write(struct file *file, const char __user *ubuf, 
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
-	if (ret)
-		return ret;
-	if (val > 100)
-		return -EINVAL;
+	ret = trace_remote_get_number(ubuf, cnt, 100, &val);
+	if (!ret)
+		WRITE_ONCE(trace_remote_of(file)->percent, val);
 
-	WRITE_ONCE(trace_remote_of(file)->percent, val);
-	return trace_remote_written(0, cnt, ppos);
+	return trace_remote_written(ret, cnt, ppos);
 }
 
 TRACE_REMOTE_FOPS(buffer_percent_fops, buffer_percent_read, buffer_percent_write);

@@ -261,6 +261,8 @@ static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
 
 struct trace_remote *trace_remote_of(const struct file *file);
 int trace_remote_file_nr(const struct inode *inode);
+int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
+			    unsigned long *val);
 int trace_remote_open(struct inode *inode, struct file *file);
 int trace_remote_open_with(struct inode *inode, struct file *file,
 			   int (*start)(struct inode *inode, struct file *file));
