@@ -300,22 +300,42 @@ def bring_in():
     return 0
 
 
-def export(topic, out, signoff=False):
-    """The mails of a topic for `git am', with a cover letter, in a directory; build/tree has it."""
-    cover, env = PATCHES / topic / "cover-letter", {}
-    if not cover.exists():
-        raise Failure(f"no patches/{topic}/cover-letter: its subject, an empty line, its text")
+def _parts(topic):
+    """The series that a topic is sent as: {name: commits}. `parts' names the first patch of each;
+    without it there is one, of the topic's name."""
+    begins = {first: part for part, first in map(str.split, base.lines(PATCHES / topic / "parts"))}
+    found, part = {}, topic
+    for commit, name in _names(topic).items():
+        part = begins.pop(name, part)
+        found.setdefault(part, []).append(commit)
+    if begins:
+        raise Failure(f"patches/{topic}/parts: no such patch: {' '.join(begins)}")
+    return found
+
+
+def _export(commits, cover, out, *words, env=None):
+    """A series in a directory; one without a cover letter is of patches that stand alone."""
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("[0-9][0-9][0-9][0-9]-*.patch"):
         old.unlink()
-    repo.git("config", f"branch.{topic}.description", cover.read_text("utf-8"))
-    for name in ("name", "email") if signoff else ():
-        env[f"GIT_COMMITTER_{name.upper()}"] = process.run(
-            ["git", "config", f"user.{name}"], cwd=ROOT).stdout.strip()
-    repo.git("format-patch", "-q", "--no-signature", "--zero-commit", "--cover-letter",
-             "--cover-from-description=subject", *["-s"] * signoff, "-o", out.resolve(),
-             f"{repo.laid('source')}..{topic}", env=env)
-    note(f"{len(patches.series(topic))} patches and a cover letter in {out}")
+    branch, how = f"series/{out.name}", ["-N"]
+    repo.git("update-ref", f"refs/heads/{branch}", commits[-1])
+    if cover.exists():
+        how = ["--cover-letter", "--cover-from-description=subject"]
+        repo.git("config", f"branch.{branch}.description", cover.read_text("utf-8"))
+    repo.git("format-patch", "-q", "--no-signature", "--zero-commit", *how, *words,
+             "-o", out.resolve(), f"{commits[0]}^..{branch}", env=env)
+    note(f"{len(commits)} patches{' and a cover letter' * cover.exists()} in {out}")
+
+
+def export(topic, out, signoff=False):
+    """The mails of a topic for `git am', a directory for each series; build/tree has them."""
+    env = {f"GIT_COMMITTER_{name.upper()}": process.run(
+        ["git", "config", f"user.{name}"], cwd=ROOT).stdout.strip()
+        for name in (("name", "email") if signoff else ())}
+    for number, (part, commits) in enumerate(_parts(topic).items(), 1):
+        _export(commits, PATCHES / topic / f"{part}.cover", out / f"{number}-{part}",
+                *["-s"] * signoff, env=env)
 
 
 def main():

@@ -61,7 +61,7 @@ STEPS = [
      "kernel-default/arch/arm64/boot/Image kernel-default/scripts/sign-file", ""),
     ("rootfs", "rootfs.cpio suite-machine-rootfs", "rootfs.cpio", ""),
     ("vm", "", "", "^aarch64"),
-    ("series", "series", "series/hyp-trace/0000-cover-letter.patch", ""),
+    ("series", "series", "series/hyp-trace/2-trace-remote/0000-cover-letter.patch", ""),
     ("check", "results", "results/junit.xml", "^[1-9][0-9]* passed, 0 failed"),
     ("tree", "tree tree-replay dl", "tree/Kbuild tree/.git", ""),
 ]

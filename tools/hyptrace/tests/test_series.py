@@ -2,6 +2,7 @@
 """The patches as they are sent: they apply, each prefix of them builds, and checkpatch finds
 nothing."""
 
+import collections
 import re
 import shutil
 
@@ -23,7 +24,7 @@ def fixture_mails(tmp_path_factory):
     out = tmp_path_factory.mktemp("mails")
     for topic in patches.topics():
         series.export(topic, out / topic)
-    return {topic: sorted(path for path in (out / topic).glob("*.patch")
+    return {topic: sorted(path for path in (out / topic).glob("*/*.patch")
                           if not path.name.startswith("0000-")) for topic in patches.topics()}
 
 
@@ -45,6 +46,9 @@ def test_mails(checks, mails):
     large = {path.name: lines for paths in mails.values() for path in paths if (lines := len(
         re.findall(r"^\+(?!\+\+ (?:b/|/dev/null))", path.read_text("utf-8"), re.M))) > 800}
     checks.equals("no patch adds more than 800 lines", large, {})
+    sizes = collections.Counter(path.parent.name for paths in mails.values() for path in paths)
+    checks.equals("no series has more than 30 patches",
+                  {name: size for name, size in sizes.items() if size > 30}, {})
 
 
 @pytest.mark.series

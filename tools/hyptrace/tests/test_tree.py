@@ -33,7 +33,7 @@ FILES = {
     "tools/hyptrace/bases/6.12": "package = linux-source-6.12\noldest = 6.12.107\n"
                                  "known = 6.12.118\ntopics = one two\n",
     "include/one.h": "one\n", "include/dir/two.h": "two\n", "include/x.h": "x\n",
-    "patches/one/cover-letter": "The subject of one\n\nThe text.\n",
+    "patches/one/one.cover": "The subject of one\n\nThe text.\n",
     "patches/one/files": f"{TEN} include/one.h\n{FIFTY} include/dir/\n",
     "patches/two/files": f"{EIGHTY} include/x.h\n",
 }
@@ -250,12 +250,12 @@ def test_edits_are_kept(repo):
 
 def test_series(repo, tmp_path):
     """The mails of a topic, applied to the source alone, give its tree; SIGNOFF=1 adds the
-    Signed-off-by of whoever exports; a topic without a cover letter is refused."""
+    Signed-off-by of whoever exports. Patches without a cover letter stand alone."""
     for name, value in ("user.name", "A Person"), ("user.email", "person@localhost"):
         git("config", name, value, at=repo.path)
     given = {"OUT": str(tmp_path / "mails"), "TOPIC": "one", "SIGNOFF": "1"}
     repo.make("series", **given)
-    mails = sorted((tmp_path / "mails/one").iterdir())
+    mails = sorted((tmp_path / "mails/one/1-one").iterdir())
     assert [each.name[:4] for each in mails] == ["0000", "0001", "0002"]
     cover = mails[0].read_text("utf-8")
     assert "Subject: [PATCH 0/2] The subject of one" in cover
@@ -269,4 +269,11 @@ def test_series(repo, tmp_path):
     left = subprocess.run(["diff", "-r", "-x", ".git", tmp_path / "linux", repo.tree], check=False,
                           capture_output=True, text=True)
     assert left.returncode == 0, left.stdout
-    assert "no patches/two/cover-letter" in repo.make("series", 1, TOPIC="two")
+    first, second = repo.read("patches/one/series").split()
+    write(repo.path, {"patches/one/parts": f"alone {first}\nrest nothing.patch\n"})
+    assert "patches/one/parts: no such patch: nothing.patch" in repo.make("series", 1, **given)
+    write(repo.path, {"patches/one/parts": f"alone {first}\none {second}\n"})
+    repo.make("series", **given)
+    mail, = (tmp_path / "mails/one/1-alone").iterdir()
+    assert "Subject: [PATCH] " in mail.read_text("utf-8")
+    assert len(list((tmp_path / "mails/one/2-one").iterdir())) == 2
