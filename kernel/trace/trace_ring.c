@@ -180,27 +180,36 @@
  *	then the number again; smp_rmb() between. If the number is the same, so is the clock.
  *
  * (F) on: F-on
- *	trace.c:hyp_trace_enable_held
+ *	trace.c:hyp_trace_turn_off
  *   with
- *	trace.c:hyp_trace_pop_locked
- *	trace.c:hyp_trace_reset_locked
+ *	trace.c:hyp_trace_is_off
  *
- *	A CPU commits its last event, then stores @on = false with release. Another CPU
- *	loads @on with acquire, then unloads or resets the ring.
+ *	A CPU commits its last event, then stores OFF with release. Another CPU loads OFF
+ *	with acquire, then unloads or resets the ring.
  *
- * (P) presence: P-park
- *	trace.c:hyp_trace_park
+ * (P) parked: P-park, P-enabled
+ *	trace.c:hyp_trace_park_cpu
  *	trace.c:hyp_trace_unpark
  *   with
  *	trace.c:hyp_trace_hold
  *	trace.c:hyp_trace_release
+ *	trace.c:hyp_trace_turn_on
  *
  *	A CPU commits its last event, then stores PARKED with release. Another CPU
  *	exchanges PARKED for HELD with acquire, uses the writer's part of the ring, then
- *	stores PARKED with release. The CPU exchanges PARKED for PRESENT with acquire
- *	before its next event. Only one of two exchanges sees the same PARKED: either the
- *	CPU sees all that the holder did, or the holder's exchange fails. A CPU that sees
- *	HELD takes the ring's lock, and so waits for the holder.
+ *	stores PARKED with release. The CPU exchanges PARKED for ON with acquire before its
+ *	next event. Only one of two exchanges sees the same PARKED: either the CPU sees all
+ *	that the holder did, or the holder's exchange fails. A CPU that sees HELD takes the
+ *	ring's lock, and so waits for the holder.
+ *
+ *	A CPU on its way to the firmware parks if it loads a hyp_trace_nr_enabled other than
+ *	0. That load needs no barrier. A CPU that is ON was counted before: it incremented
+ *	the number itself, or another CPU did, then stored PARKED with release, from which
+ *	the CPU turned ON with acquire. The number does not become 0 again while the CPU is
+ *	ON, and a CPU loads no older value of a word than one that happened before (Arm ARM,
+ *	internal and external visibility). A CPU that is not ON has nothing to park, so it
+ *	may load any value. On its way back, a CPU does not load the number: it might
+ *	find 0 after it was disabled, and would keep its copy of the configuration.
  *
  * (Q) filter program: Q-program
  *	filter.c:el2_filter_set

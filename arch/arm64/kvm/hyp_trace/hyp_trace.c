@@ -14,7 +14,6 @@
  * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the rings
  * are loaded, KVM's virtualization is kept enabled.
  */
-#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/kvm_host.h>
 #include <linux/timekeeping.h>
@@ -42,16 +41,7 @@ static void hyp_trace_put(void *priv)
 
 static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
 {
-	int ret = hyp_trace_hypcall(__hyp_trace_enable, cpu, enable);
-
-	/*
-	 * In plain nVHE mode EL2 does not see CPUs go offline, and refuses. Such a CPU enables
-	 * itself when it comes online. Under pKVM it does not: there EL2 refuses only if the CPU
-	 * may still run, and that is an error.
-	 */
-	if (ret == -EBUSY && !is_protected_kvm_enabled() && !cpu_online(cpu))
-		return 0;
-	return ret;
+	return hyp_trace_hypcall(__hyp_trace_enable, cpu, enable);
 }
 
 static int hyp_trace_swap_reader(void *priv, int cpu)

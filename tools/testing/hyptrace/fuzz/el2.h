@@ -92,8 +92,22 @@ static inline void atomic64_fetch_inc_release(atomic64_t *v)
 
 typedef struct { u32 counter; } atomic_t;
 
+#define atomic_read(v)			shim_load(&(v)->counter, RELAXED)
+#define atomic_read_acquire(v)		shim_load(&(v)->counter, ACQUIRE)
 #define atomic_set(v, value)		shim_store(&(v)->counter, value, RELAXED)
 #define atomic_set_release(v, value)	shim_store(&(v)->counter, value, RELEASE)
+
+static inline void atomic_inc(atomic_t *v)
+{
+	shim_step(v);
+	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
+}
+
+static inline void atomic_dec(atomic_t *v)
+{
+	shim_step(v);
+	__atomic_fetch_sub(&v->counter, 1, __ATOMIC_RELAXED);
+}
 
 static inline u32 atomic_cmpxchg_acquire(atomic_t *v, u32 old, u32 new)
 {

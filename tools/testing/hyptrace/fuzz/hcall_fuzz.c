@@ -22,7 +22,8 @@ unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
 struct kvm_cpu_context el2_host_ctxt;
 u64 el2_count;
 
-static bool parked[EL2_CPUS];
+/* CPUs in the firmware, and those of them that have parked */
+static bool away[EL2_CPUS], parked[EL2_CPUS];
 
 /**
  * struct hcall - a hypercall
@@ -160,6 +161,11 @@ static void write_event(const struct event *event)
 		hyp_event_write_record(copy.nr, &copy.record.header, copy.size);
 }
 
+static u32 writer_of(unsigned int cpu)
+{
+	return hyp_trace_cpu[cpu].writer.counter;
+}
+
 /* By the state of things. The header becomes what it will be. */
 static bool is_to_be_written(struct event *event)
 {
@@ -170,7 +176,7 @@ static bool is_to_be_written(struct event *event)
 		.type	= state & HYP_EVENT_ID,
 		.pid	= el2_host_ctxt.regs[el2_host_ctxt.__hyp_running_vcpu ? 30 : 29],
 	};
-	if (!(state & HYP_EVENT_ID) || !hyp_trace_cpu[el2_cpu].on)
+	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON)
 		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
@@ -251,7 +257,7 @@ static void step(const void *addr)
 {
 	unsigned int cpu = el2_cpu, other = (cpu + 1) % EL2_CPUS;
 
-	if (!burst || in_burst || el2_locks || parked[other])
+	if (!burst || in_burst || el2_locks || away[other])
 		return;
 	if (calm) {
 		calm--;
@@ -297,8 +303,19 @@ static void change_cpu(struct input *input)
 {
 	unsigned int cpu = input_below(input, EL2_CPUS);
 
-	if (!parked[cpu])
+	if (!away[cpu])
 		el2_cpu = cpu;
+}
+
+/* The firmware returns, or resets the CPU. */
+static void come_back(unsigned int cpu, bool reset)
+{
+	el2_cpu = cpu;
+	if (reset)
+		hyp_trace_cpu_entry();
+	else if (parked[cpu])
+		hyp_trace_unpark();
+	away[cpu] = false;
 }
 
 /* A CPU goes down, which takes another one to go on; or comes back. */
@@ -306,13 +323,12 @@ static void park(struct input *input)
 {
 	unsigned int cpu = input_below(input, EL2_CPUS);
 
-	if (parked[cpu]) {
-		el2_cpu = cpu;
-		hyp_trace_unpark();
-		parked[cpu] = false;
-	} else if (!parked[(el2_cpu + 1) % EL2_CPUS]) {
-		hyp_trace_park();
-		parked[el2_cpu] = true;
+	if (away[cpu]) {
+		come_back(cpu, input_below(input, 2));
+	} else if (!away[(el2_cpu + 1) % EL2_CPUS]) {
+		parked[el2_cpu] = hyp_trace_park();
+		WARN_ON(writer_of(el2_cpu) == HYP_TRACE_ON);
+		away[el2_cpu] = true;
 		el2_cpu = (el2_cpu + 1) % EL2_CPUS;
 	}
 }
@@ -387,11 +403,9 @@ static void take_back(unsigned int cpu)
 {
 	unsigned int i;
 
+	if (away[cpu])
+		come_back(cpu, true);
 	el2_cpu = cpu;
-	if (parked[cpu])
-		hyp_trace_unpark();
-	parked[cpu] = false;
-
 	WARN_ON(hypercall(&hcalls[5], cpu, 0, 0, 0));
 	for (i = 0; hypercall(&hcalls[4], cpu, 0, 0, 0); i++)
 		WARN_ON(i > PKVM_PAGES);
@@ -430,6 +444,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		any_step(&input);
 	for (cpu = 0; cpu < EL2_CPUS; cpu++)
 		take_back(cpu);
+	WARN_ON(hyp_trace_nr_enabled.counter);
 	for (page = 0; page < PKVM_PAGES; page++)
 		pkvm_unpin(page);
 	pkvm_check_all_given_back();

@@ -137,7 +137,13 @@ static void write_events(u64 *rnd)
 	unsigned int nr = random_below(rnd, 8);
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 
-	for (; nr && cpu->on; nr--) {
+	/* Others use the ring of a CPU that is not on. */
+	if (nr && atomic_read(&cpu->writer) != HYP_TRACE_ON) {
+		trace_selftest(nr);
+		return;
+	}
+
+	for (; nr; nr--) {
 		u64 before = cpu->ring.entries;
 
 		trace_selftest(nr);
@@ -149,16 +155,20 @@ static void write_events(u64 *rnd)
 
 static void *this_cpu(void *arg)
 {
-	const u32 *presence = &this_cpu_ptr(&hyp_trace_cpu)->presence.counter;
+	const u32 *writer = &this_cpu_ptr(&hyp_trace_cpu)->writer.counter;
 	u64 rnd = random_seed(99);
+	bool parked;
 	unsigned long i;
 
 	for (i = 0; i < rounds; i++) {
 		write_events(&rnd);
-		hyp_trace_park();
+		parked = hyp_trace_park();
+		WARN_ON(__atomic_load_n(writer, __ATOMIC_RELAXED) == HYP_TRACE_ON);
 		sched_yield();
-		nr_waits += __atomic_load_n(presence, __ATOMIC_RELAXED) == HYP_TRACE_HELD;
-		hyp_trace_unpark();
+		nr_waits += __atomic_load_n(writer, __ATOMIC_RELAXED) == HYP_TRACE_HELD;
+		/* The firmware returns, or has reset the CPU. */
+		if (parked || random_below(&rnd, 2))
+			hyp_trace_unpark();
 	}
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	return NULL;

@@ -58,7 +58,7 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
 
-	if (!(state & HYP_EVENT_ID) || !cpu->on)
+	if (!(state & HYP_EVENT_ID) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
 		return;
 	if (!hyp_trace_cpu_is_ready(cpu))
 		hyp_trace_cpu_prepare(cpu);

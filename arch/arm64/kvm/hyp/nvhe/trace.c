@@ -19,42 +19,51 @@
  * HYP_TRACE_HCALL_PAGES pages. "pop" returns as many or one, in reverse order. So the
  * time of a hypercall does not depend on the size of the ring.
  *
- * A CPU writes to its ring while @on is set. Only the CPU itself sets and clears @on, in a
- * hypercall. EL2 is not preempted. So a CPU that runs a hypercall is not in the middle of
- * an event, and begins none after @on is clear. An event needs no lock and no atomic
- * operation (event_write.c).
+ * The writer of a ring
+ * --------------------
  *
- * The exception is a CPU that a PSCI call has sent to the firmware, and that may not
- * return. Until it returns it writes nothing, and another CPU may act in its place.
- * @presence says which CPU may use the writer's part of the ring:
+ * A CPU writes events while it is ON. EL2 is not preempted, so a CPU that runs a hypercall is
+ * not in the middle of an event. An event needs no lock and no atomic operation
+ * (event_write.c). A PSCI call sends a CPU to the firmware, from where it may not return.
+ * Another CPU may then act in its place. @writer says which CPU may use the writer's part of
+ * the ring:
  *
- *	           park                     hold
- *	PRESENT ---------> PARKED <-------------------------> HELD
- *	        <---------                    release
- *	          unpark
- *
- *	PRESENT		the ring's CPU
- *	PARKED		none
+ *	OFF		none; the CPU writes no events
+ *	ON		the ring's CPU
+ *	PARKED		none; the CPU writes events when it is back
  *	HELD		another CPU, which also has the ring's lock
  *
- * Parking is one store. Unparking is one compare-and-exchange of a word that only this CPU
- * uses as a rule. Each entry to idle and each return from it has that cost, even if
- * tracing was never used. Only a CPU that finds itself held waits, and only for the ring's
- * lock. SYSTEM_OFF and SYSTEM_RESET never wait, so that they work after EL2 has panicked
- * with any lock held.
+ *	OFF    -> ON		enable, on the ring's CPU
+ *	OFF    -> PARKED	enable, on another CPU
+ *	ON     -> PARKED	park: the CPU goes to the firmware
+ *	PARKED -> ON		unpark, or enable on the ring's CPU
+ *	PARKED -> HELD		hold, on another CPU
+ *	HELD   -> PARKED	release
+ *	HELD   -> OFF		disable, on another CPU
+ *	ON     -> OFF		disable, on the ring's CPU
  *
- * Without pKVM, PSCI calls do not pass through EL2, and no CPU is ever parked. There the
- * host disables a CPU's tracing before the CPU goes offline. If it does not, the ring can't
- * be unloaded.
+ * Only the ring's CPU makes itself ON, and only it ends that. So EL2 need not know where a CPU
+ * is that is OFF. A CPU that went to the firmware before its ring was loaded has not parked.
+ * Another CPU enables it all the same: it becomes PARKED, and ON when it is back. If such a CPU
+ * runs, it stays PARKED and writes nothing until it enables itself.
+ *
+ * All but park and unpark have the ring's lock. Parking is one store. Unparking is one
+ * compare-and-exchange of a word that only this CPU uses as a rule. A CPU has that cost only
+ * while any CPU is enabled, which hyp_trace_nr_enabled says. Only a CPU that finds itself held
+ * waits, and only for the ring's lock. SYSTEM_OFF and SYSTEM_RESET never wait, so that they
+ * work after EL2 has panicked with any lock held.
+ *
+ * Without pKVM, PSCI calls do not pass through EL2, and no CPU parks. There the host disables
+ * a CPU's tracing before the CPU goes offline. If it does not, the ring can't be unloaded.
  *
  * Locking
  * -------
  *
- * Each ring has a lock, which covers its state, @on and all but the writer's part of
+ * Each ring has a lock, which covers its state and all but the writer's part of
  * struct trace_ring. It is held for one hypercall. No CPU holds the locks of two rings.
  * pKVM's own locks nest inside it.
  *
- * Memory ordering: (F) of @on and (P) of @presence are explained in trace_ring.c.
+ * Memory ordering: (F) and (P) of @writer are explained in trace_ring.c.
  *
  * All arguments of the host come in registers, so that the host can't change them later.
  */
@@ -72,6 +81,9 @@
 #include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
+
+/* How many CPUs are not OFF */
+atomic_t hyp_trace_nr_enabled;
 
 /* NULL for a CPU that does not exist. */
 static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
@@ -275,6 +287,14 @@ static int hyp_trace_end_locked(struct hyp_trace_cpu *trace)
 	return ret;
 }
 
+/* Whether the CPU has written its last event. The lock keeps it OFF. */
+static bool hyp_trace_is_off(struct hyp_trace_cpu *trace)
+{
+	hyp_assert_lock_held(&trace->lock);
+
+	return atomic_read_acquire(&trace->writer) == HYP_TRACE_OFF;	/* (F) */
+}
+
 static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 {
 	struct trace_ring *ring = &trace->ring;
@@ -286,7 +306,7 @@ static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
 	if (trace->state == HYP_TRACE_NONE)
 		return 0;
 
-	if (smp_load_acquire(&trace->on))		/* (F) */
+	if (!hyp_trace_is_off(trace))
 		return -EBUSY;
 
 	trace->state = HYP_TRACE_UNLOADING;
@@ -320,7 +340,7 @@ static bool hyp_trace_hold(struct hyp_trace_cpu *trace)
 	if (trace == this_cpu_ptr(&hyp_trace_cpu))
 		return true;
 
-	return atomic_cmpxchg_acquire(&trace->presence, HYP_TRACE_PARKED,
+	return atomic_cmpxchg_acquire(&trace->writer, HYP_TRACE_PARKED,
 				      HYP_TRACE_HELD) == HYP_TRACE_PARKED;	/* (P) */
 }
 
@@ -329,38 +349,45 @@ static void hyp_trace_release(struct hyp_trace_cpu *trace)
 	hyp_assert_lock_held(&trace->lock);
 
 	if (trace != this_cpu_ptr(&hyp_trace_cpu))
-		atomic_set_release(&trace->presence, HYP_TRACE_PARKED);	/* (P) */
+		atomic_set_release(&trace->writer, HYP_TRACE_PARKED);	/* (P) */
 }
 
-static int hyp_trace_enable_held(struct hyp_trace_cpu *trace, bool enable)
+static int hyp_trace_turn_on(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&trace->lock);
 
-	if (enable && trace->state != HYP_TRACE_READY)
+	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
-	if (enable)
+	if (hyp_trace_is_off(trace)) {
 		hyp_trace_config_changed();
-	trace->config = 0;
-	smp_store_release(&trace->on, enable);		/* (F) */
+		atomic_inc(&hyp_trace_nr_enabled);
+		atomic_set_release(&trace->writer, HYP_TRACE_PARKED);	/* (P) */
+	}
+	if (trace == this_cpu_ptr(&hyp_trace_cpu))
+		atomic_set(&trace->writer, HYP_TRACE_ON);
+	return 0;
+}
+
+static int hyp_trace_turn_off(struct hyp_trace_cpu *trace)
+{
+	hyp_assert_lock_held(&trace->lock);
+
+	if (hyp_trace_is_off(trace))
+		return 0;
+	if (!hyp_trace_hold(trace))
+		return -EBUSY;
+
+	if (trace == this_cpu_ptr(&hyp_trace_cpu))
+		trace->config = 0;
+	atomic_set_release(&trace->writer, HYP_TRACE_OFF);	/* (F) */
+	atomic_dec(&hyp_trace_nr_enabled);
 	return 0;
 }
 
 static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
 {
-	int ret;
-
-	hyp_assert_lock_held(&trace->lock);
-
-	if (trace->on == enable)
-		return 0;
-
-	if (!hyp_trace_hold(trace))
-		return -EBUSY;
-
-	ret = hyp_trace_enable_held(trace, enable);
-	hyp_trace_release(trace);
-	return ret;
+	return enable ? hyp_trace_turn_on(trace) : hyp_trace_turn_off(trace);
 }
 
 static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
@@ -380,8 +407,7 @@ static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
 	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
-	/* The lock keeps @on clear. */
-	if (!smp_load_acquire(&trace->on)) {		/* (F) */
+	if (hyp_trace_is_off(trace)) {
 		trace_ring_reset(&trace->ring);
 		return 0;
 	}
@@ -479,11 +505,11 @@ int __hyp_trace_ring_pop(u64 cpu)
 
 /**
  * __hyp_trace_enable - enable or disable tracing on a CPU
- * @cpu:	this CPU, or one that is parked
+ * @cpu:	this CPU, or one that is in the firmware
  * @enable:	whether to enable it
  *
  * Return: 0; -EINVAL for a @cpu out of range; -ENODEV if it has no complete ring; -EBUSY
- * if it is another CPU that may be at EL2.
+ * to disable another CPU that may write.
  */
 int __hyp_trace_enable(u64 cpu, bool enable)
 {
@@ -515,46 +541,61 @@ int __hyp_trace_reset(u64 cpu)
 }
 
 /**
- * hyp_trace_park - this CPU goes to the firmware, and may not return
+ * hyp_trace_park_cpu - the slow path of hyp_trace_park()
  *
- * It writes no event until hyp_trace_unpark(). Never waits.
+ * Never waits.
  *
  * Context: any at EL2, also after a panic.
+ * Return: whether this CPU has parked: it writes no event until hyp_trace_unpark().
  */
-void hyp_trace_park(void)
+bool hyp_trace_park_cpu(void)
 {
-	atomic_set_release(&this_cpu_ptr(&hyp_trace_cpu)->presence, HYP_TRACE_PARKED);	/* (P) */
+	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+
+	if (atomic_read(&trace->writer) != HYP_TRACE_ON)
+		return false;
+
+	atomic_set_release(&trace->writer, HYP_TRACE_PARKED);	/* (P) */
+	return true;
 }
 
 /* Another CPU holds this one's ring. It has finished when this CPU gets the lock. */
-static noinline void hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
+static noinline u32 hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
 {
+	u32 writer;
+
 	hyp_spin_lock(&trace->lock);
-	atomic_set(&trace->presence, HYP_TRACE_PRESENT);
+	writer = atomic_read(&trace->writer);
+	if (writer == HYP_TRACE_PARKED)
+		atomic_set(&trace->writer, HYP_TRACE_ON);
 	hyp_spin_unlock(&trace->lock);
+	return writer;
 }
 
 /**
- * hyp_trace_unpark - this CPU has returned from the firmware
+ * hyp_trace_unpark - this CPU is back from the firmware
  *
- * Nothing happens if the CPU was not parked, for example if KVM has not seen it leave.
+ * A CPU that was disabled meanwhile still has a copy of the configuration, and loses it here.
  *
  * Context: any at EL2 with the MMU on, and before the CPU's next event.
  */
 void hyp_trace_unpark(void)
 {
 	struct hyp_trace_cpu *trace = this_cpu_ptr(&hyp_trace_cpu);
+	u32 writer = atomic_cmpxchg_acquire(&trace->writer, HYP_TRACE_PARKED,
+					    HYP_TRACE_ON);	/* (P) */
 
-	if (unlikely(atomic_cmpxchg_acquire(&trace->presence, HYP_TRACE_PARKED,
-					    HYP_TRACE_PRESENT) == HYP_TRACE_HELD))	/* (P) */
-		hyp_trace_unpark_held(trace);
+	if (unlikely(writer == HYP_TRACE_HELD))
+		writer = hyp_trace_unpark_held(trace);
+	if (unlikely(writer == HYP_TRACE_OFF))
+		trace->config = 0;
 }
 
 /**
  * hyp_trace_cpu_entry - the firmware has turned this CPU on, or resumed it
  *
  * CONTEXTIDR_EL1 is unknown out of reset, and the CPU has no task yet. Events would have what
- * is left there as their pid.
+ * is left there as their pid. Nothing on this path says whether the CPU has parked.
  *
  * Context: as hyp_trace_unpark(), before the CPU's first event.
  */

@@ -3,15 +3,11 @@
  * KUnit: what the kernel does when EL2 refuses
  *
  * EL2 returns -EAGAIN for the first predicate of a filter while a CPU may still read the program
- * that the predicate would overwrite. It returns -EBUSY when tracing is turned on for a CPU that
- * may run. No test can keep a CPU at EL2, so the functions below answer in EL2's place. The
- * source is included, because its hypercalls are replaced, and so its functions have other names
- * here. EL2 itself is not called.
+ * that the predicate would overwrite. No test can keep a CPU at EL2, so the functions below answer
+ * in EL2's place. The source is included, because its hypercalls are replaced, and so its
+ * functions have other names here. EL2 itself is not called.
  */
 #include <kunit/test.h>
-#include <linux/cpumask.h>
-
-#include <asm/virt.h>
 
 #define hyp_trace_remote	retry_test_remote
 #define hyp_trace_register	retry_test_register
@@ -22,18 +18,8 @@
 #undef hyp_trace_hypcall
 #define hyp_trace_hypcall(f, ...)	retry_test##f(__VA_ARGS__)
 
-/* Of the mode, and of a CPU that is offline */
-static bool retry_test_is_protected, retry_test_is_online;
-
-#define is_protected_kvm_enabled()	retry_test_is_protected
-#undef cpu_online
-#define cpu_online(...)			retry_test_is_online
-
-static int retry_test_enable_error;
-
-#define retry_test__hyp_trace_enable(...)	retry_test_enable_error
-
 /* The hypercalls that no case makes */
+#define retry_test__hyp_trace_enable(...)	(-ENODEV)
 #define retry_test__hyp_trace_swap_reader(...)	(-ENODEV)
 #define retry_test__hyp_trace_reset(...)	(-ENODEV)
 #define retry_test__hyp_trace_set_event(...)	(-ENODEV)
@@ -145,30 +131,11 @@ static void retry_test_refused(struct kunit *test)
 	retry_test_expect_old(test, 1);
 }
 
-static int retry_test_enable(bool is_protected, bool is_online, int error)
-{
-	retry_test_is_protected = is_protected;
-	retry_test_is_online = is_online;
-	retry_test_enable_error = error;
-	return hyp_trace_enable_cpu(NULL, 0, true);
-}
-
-/* Only without pKVM may EL2 refuse an offline CPU: that enables itself when it comes online. */
-static void retry_test_offline(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, 0, retry_test_enable(false, false, -EBUSY));
-	KUNIT_EXPECT_EQ(test, -EBUSY, retry_test_enable(true, false, -EBUSY));
-	KUNIT_EXPECT_EQ(test, -EBUSY, retry_test_enable(false, true, -EBUSY));
-	KUNIT_EXPECT_EQ(test, -EBUSY, retry_test_enable(true, true, -EBUSY));
-	KUNIT_EXPECT_EQ(test, -ENODEV, retry_test_enable(false, false, -ENODEV));
-}
-
 static struct kunit_case retry_test_cases[] = {
 	KUNIT_CASE(retry_test_accepted),
 	KUNIT_CASE(retry_test_busy),
 	KUNIT_CASE(retry_test_removed),
 	KUNIT_CASE(retry_test_refused),
-	KUNIT_CASE(retry_test_offline),
 	{ }
 };
 

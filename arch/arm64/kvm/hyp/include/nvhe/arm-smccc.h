@@ -19,10 +19,13 @@ do {							\
 /* A PSCI call may return at another place, or never. */
 #define hyp_psci_1_1_smc(...)				\
 do {							\
+	bool __parked;					\
+							\
 	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\
-	hyp_trace_park();				\
+	__parked = hyp_trace_park();			\
 	arm_smccc_1_1_smc(__VA_ARGS__);			\
-	hyp_trace_unpark();				\
+	if (__parked)					\
+		hyp_trace_unpark();			\
 	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
 } while (0)
 

@@ -8,6 +8,7 @@
 
 #include <linux/align.h>
 #include <linux/args.h>
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -23,7 +24,9 @@
 
 struct kvm_cpu_context;
 
-void hyp_trace_park(void);
+extern atomic_t hyp_trace_nr_enabled;
+
+bool hyp_trace_park_cpu(void);
 void hyp_trace_unpark(void);
 void hyp_trace_cpu_entry(void);
 
@@ -71,6 +74,19 @@ void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
+
+/**
+ * hyp_trace_park - this CPU goes to the firmware, and may not return
+ *
+ * While no CPU is enabled this is three instructions: an address, a load and a branch.
+ *
+ * Context: as hyp_trace_park_cpu().
+ * Return: likewise.
+ */
+static __always_inline bool hyp_trace_park(void)
+{
+	return unlikely(atomic_read(&hyp_trace_nr_enabled)) && hyp_trace_park_cpu();
+}
 
 /* Bytes of a string in a record, its null included */
 static inline unsigned int hyp_event_string_size(const char *src)
@@ -207,7 +223,7 @@ do {									\
 
 #else /* !CONFIG_KVM_HYP_TRACING */
 
-static inline void hyp_trace_park(void) { }
+static inline bool hyp_trace_park(void) { return false; }
 static inline void hyp_trace_unpark(void) { }
 static inline void hyp_trace_cpu_entry(void) { }
 

@@ -26,8 +26,9 @@ enum hyp_trace_state {
 };
 
 /* Which CPU may use the writer's part of a ring: see trace.c. */
-enum hyp_trace_presence {
-	HYP_TRACE_PRESENT,	/* the ring's CPU: it may write events */
+enum hyp_trace_writer {
+	HYP_TRACE_OFF,		/* none */
+	HYP_TRACE_ON,		/* the ring's CPU: it writes events */
 	HYP_TRACE_PARKED,	/* none: the ring's CPU is in the firmware */
 	HYP_TRACE_HELD,		/* another CPU, which has the ring's lock */
 };
@@ -41,12 +42,12 @@ enum hyp_trace_presence {
  * @types:	by event: the part of the record's header before the pid, if the event is on
  *		and has no filter; else 0
  * @filter:	the filter that the CPU is reading, see filter.c; NULL for none
- * @on:		the CPU writes to the ring
- * @presence:	enum hyp_trace_presence
- * @lock:	covers @state, @on and all but the writer's part of @ring
+ * @writer:	enum hyp_trace_writer
+ * @lock:	covers @state and all but the writer's part of @ring
  * @state:	what may be done with the ring
  *
- * Only the CPU itself uses @config to @types; a CPU that clears @on also clears @config.
+ * Only the CPU itself uses @config to @types. While it runs and is not HYP_TRACE_ON, @config
+ * is 0.
  */
 struct hyp_trace_cpu {
 	struct trace_ring	ring;
@@ -55,8 +56,7 @@ struct hyp_trace_cpu {
 	struct kvm_cpu_context	*host_ctxt;
 	u32			types[NR_HYP_EVENTS];
 	const struct el2_filter	*filter;
-	bool			on;
-	atomic_t		presence;
+	atomic_t		writer;
 	hyp_spinlock_t		lock;
 	enum hyp_trace_state	state;
 };
@@ -65,7 +65,7 @@ DECLARE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 
 /*
  * Whether @cpu, this one, has a copy of the latest generation. A CPU does so only while it
- * writes. Before the first change both generations are 0, and no event has a type.
+ * is HYP_TRACE_ON. Before the first change both generations are 0, and no event has a type.
  */
 static __always_inline bool hyp_trace_cpu_is_ready(const struct hyp_trace_cpu *cpu)
 {
