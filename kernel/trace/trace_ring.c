@@ -169,9 +169,9 @@
  *	the generation, and the CPU's next event copies again.
  *
  * (K) clock: K-clock, K-latest
- *	clock.c:el2_clock_publish
+ *	clock.c:hyp_clock_publish
  *   with
- *	clock.c:el2_clock_try_get
+ *	clock.c:hyp_clock_try_get
  *
  *	A hypercall writes a new clock over the one before the latest, then stores the new
  *	number with release. A CPU loads the number with acquire, then that clock. The clock
@@ -212,17 +212,17 @@
  *	find 0 after it was disabled, and would keep its copy of the configuration.
  *
  * (Q) filter program: Q-program
- *	filter.c:el2_filter_set
+ *	filter.c:hyp_filter_set
  *   with
- *	filter.c:el2_filter_match
+ *	filter.c:hyp_filter_match
  *
  *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
  *	pointer with acquire, then reads the program.
  *
  * (R) retired program: R-retired, R-later, R-outside
- *	filter.c:el2_filter_match
+ *	filter.c:hyp_filter_match
  *   with
- *	filter.c:el2_filter_is_quiesced
+ *	filter.c:hyp_filter_is_quiesced
  *
  *	A CPU stores @reading, then loads the pointer to the program. A hypercall stores a
  *	new pointer, then loads @reading. smp_mb() is between the two on both sides. So if

@@ -175,7 +175,7 @@ def test_el2_code(checks, tmp_path, compiler):
         checks(f"{level}: an event that is off costs three instructions", insns < 3.5, insns)
         checks.equals(f"{level}: nothing is computed for it", wasted, [])
         checks(f"{level}: the next predicate of a filter is selected",
-               objects.selects_next(dict(sites.code_of(obj))["__kvm_nvhe_el2_filter_match"]))
+               objects.selects_next(dict(sites.code_of(obj))["__kvm_nvhe_hyp_filter_match"]))
 
 
 @pytest.mark.seconds(60)

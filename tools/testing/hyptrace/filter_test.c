@@ -21,16 +21,16 @@ static u64 random_state;
 /* CPU 0 is the test, the others are its threads; the last one is not there. */
 #define NR_READERS	(NR_CPUS - 1)
 
-static const struct el2_filter *reading[NR_READERS];
+static const struct hyp_filter *reading[NR_READERS];
 
-const struct el2_filter **el2_filter_reading(unsigned int cpu)
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 {
 	return cpu < NR_READERS ? &reading[cpu] : NULL;
 }
 
-static bool match(struct el2_filter *filter, const void *record)
+static bool match(struct hyp_filter *filter, const void *record)
 {
-	return el2_filter_match(filter, &reading[0], record);
+	return hyp_filter_match(filter, &reading[0], record);
 }
 
 /* One that ends where its memory does, for the address sanitizer to see */
@@ -116,12 +116,12 @@ static void test_comparisons(void)
 
 	for (i = 0; i < 3000; i++) {
 		struct leaf leaf = random_leaf();
-		struct el2_filter filter = { };
+		struct hyp_filter filter = { };
 
 		/* Past it: a match. One further on: none. */
-		CHECK(!el2_filter_add(&filter, 0, leaf_pred(&leaf, false, 2), leaf.val,
+		CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&leaf, false, 2), leaf.val,
 				      RECORD_SIZE));
-		CHECK(!el2_filter_set(&filter, 1));
+		CHECK(!hyp_filter_set(&filter, 1));
 		for (j = 0; j < 20; j++) {
 			u8 *record = new_record();
 
@@ -157,7 +157,7 @@ static bool expr_holds(const struct expr *expr, const u8 *record)
 	return held;
 }
 
-static int expr_hand_over(struct el2_filter *filter, const struct expr *expr)
+static int expr_hand_over(struct hyp_filter *filter, const struct expr *expr)
 {
 	unsigned int i;
 	int ret = 0;
@@ -167,11 +167,11 @@ static int expr_hand_over(struct el2_filter *filter, const struct expr *expr)
 		bool when = !last && !expr->and[i];
 
 		/* That fails in an and, and holds in an or, is the end. */
-		ret = el2_filter_add(filter, i, leaf_pred(&expr->leaves[i], when,
+		ret = hyp_filter_add(filter, i, leaf_pred(&expr->leaves[i], when,
 							  when ? expr->nr : expr->nr + 1),
 				     expr->leaves[i].val, RECORD_SIZE);
 	}
-	return ret ?: el2_filter_set(filter, expr->nr);
+	return ret ?: hyp_filter_set(filter, expr->nr);
 }
 
 static void random_expr(struct expr *expr)
@@ -188,7 +188,7 @@ static void random_expr(struct expr *expr)
 /* One after the other, each in place of the last */
 static void test_programs(void)
 {
-	struct el2_filter filter = { };
+	struct hyp_filter filter = { };
 	struct expr expr;
 	unsigned int i, j;
 
@@ -204,7 +204,7 @@ static void test_programs(void)
 		if (!(i % 16)) {
 			u8 *record = new_record();
 
-			CHECK(!el2_filter_set(&filter, 0));
+			CHECK(!hyp_filter_set(&filter, 0));
 			CHECK(match(&filter, record));
 			free(record);
 		}
@@ -215,7 +215,7 @@ static void test_programs(void)
 static void test_jumps(void)
 {
 	struct leaf is_0 = { .offset = 0, .size = 1, .op = TRACE_REMOTE_EQ };
-	struct el2_filter filter = { };
+	struct hyp_filter filter = { };
 	u8 record[RECORD_SIZE] = { };
 	unsigned int i;
 
@@ -223,9 +223,9 @@ static void test_jumps(void)
 	for (i = 0; i < TRACE_REMOTE_MAX_PREDS; i++) {
 		unsigned int target = TRACE_REMOTE_MAX_PREDS + (i < 16 ? -i : 1);
 
-		CHECK(!el2_filter_add(&filter, i, leaf_pred(&is_0, true, target), i, RECORD_SIZE));
+		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&is_0, true, target), i, RECORD_SIZE));
 	}
-	CHECK(!el2_filter_set(&filter, TRACE_REMOTE_MAX_PREDS));
+	CHECK(!hyp_filter_set(&filter, TRACE_REMOTE_MAX_PREDS));
 	for (i = 0; i < 64; i++) {
 		record[0] = i;
 		CHECK(match(&filter, record) == !(i >= 16 && i < TRACE_REMOTE_MAX_PREDS));
@@ -256,7 +256,7 @@ static void test_refused_preds(void)
 		{ 8, 8, TRACE_REMOTE_EQ, 1, 2 },
 		{ 8, 8, TRACE_REMOTE_EQ, TRACE_REMOTE_MAX_PREDS, TRACE_REMOTE_MAX_PREDS + 1 },
 	};
-	struct el2_filter filter = { }, before;
+	struct hyp_filter filter = { }, before;
 	unsigned int i;
 
 	before = filter;
@@ -264,65 +264,65 @@ static void test_refused_preds(void)
 		u64 pred = trace_remote_pred_code(wrong[i].offset, wrong[i].size, false,
 						  wrong[i].op, true, wrong[i].target);
 
-		if (!CHECK(el2_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
+		if (!CHECK(hyp_filter_add(&filter, wrong[i].index, pred, 0, RECORD_SIZE) == -22))
 			tap_at("case %u", i);
 		CHECK(!memcmp(&filter, &before, sizeof(filter)));
 	}
 	for (i = TRACE_REMOTE_PRED_BITS; i < 64; i++)
-		CHECK(el2_filter_add(&filter, 0, leaf_pred(&sound, true, 1) | 1ULL << i, 0,
+		CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1) | 1ULL << i, 0,
 				     RECORD_SIZE) == -22);
-	CHECK(el2_filter_add(&filter, 1ULL << 32, leaf_pred(&sound, true, 1), 0,
+	CHECK(hyp_filter_add(&filter, 1ULL << 32, leaf_pred(&sound, true, 1), 0,
 			     RECORD_SIZE) == -22);
 
 	/* Half a field of it is in the record. */
-	CHECK(el2_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 0, sound.offset + 4) == -22);
+	CHECK(hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 0, sound.offset + 4) == -22);
 
 	for (i = 0; i < TRACE_REMOTE_MAX_PREDS; i++)
-		CHECK(!el2_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE));
-	CHECK(el2_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE) == -22);
+		CHECK(!hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE));
+	CHECK(hyp_filter_add(&filter, i, leaf_pred(&sound, true, i + 1), 0, RECORD_SIZE) == -22);
 }
 
 /* A program that is not whole, or leads out of itself; the one in use stays */
 static void test_refused_programs(void)
 {
-	struct el2_filter filter = { };
+	struct hyp_filter filter = { };
 	u64 record[RECORD_SIZE / 8] = { 0, 5 };
 
-	CHECK(el2_filter_set(&filter, 1) == -22);
+	CHECK(hyp_filter_set(&filter, 1) == -22);
 	CHECK(match(&filter, record));
 
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
-	CHECK(el2_filter_set(&filter, 2) == -22);
-	CHECK(el2_filter_set(&filter, 1ULL << 32 | 1) == -22);
-	CHECK(!el2_filter_set(&filter, 1));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
+	CHECK(hyp_filter_set(&filter, 2) == -22);
+	CHECK(hyp_filter_set(&filter, 1ULL << 32 | 1) == -22);
+	CHECK(!hyp_filter_set(&filter, 1));
 	CHECK(!match(&filter, record));
 
 	/* Taken once, it is not there for a second time. */
-	CHECK(el2_filter_set(&filter, 1) == -22);
+	CHECK(hyp_filter_set(&filter, 1) == -22);
 	CHECK(!match(&filter, record));
 
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, true, 3), 5, RECORD_SIZE));
-	CHECK(el2_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 3), 5, RECORD_SIZE));
+	CHECK(hyp_filter_set(&filter, 1) == -22);
 	CHECK(!match(&filter, record));
-	CHECK(!el2_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 5, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 5, RECORD_SIZE));
 	/* A part of it is no program. */
-	CHECK(el2_filter_set(&filter, 1) == -22);
-	CHECK(!el2_filter_set(&filter, 2));
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_set(&filter, 2));
 	CHECK(!match(&filter, record));
 
 	/* Nor is the one that was in use before. */
-	CHECK(el2_filter_set(&filter, 1) == -22);
+	CHECK(hyp_filter_set(&filter, 1) == -22);
 
 	/* The first one begins anew. */
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
-	CHECK(!el2_filter_add(&filter, 1, leaf_pred(&sound, false, 3), 7, RECORD_SIZE));
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 5, RECORD_SIZE));
-	CHECK(!el2_filter_set(&filter, 1));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 7, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, false, 3), 7, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, false, 2), 5, RECORD_SIZE));
+	CHECK(!hyp_filter_set(&filter, 1));
 	CHECK(match(&filter, record));
 }
 
 /* Words that may be anything: what is taken reads the record alone, and ends. */
-static void random_word(struct el2_filter *filter, unsigned int *index)
+static void random_word(struct hyp_filter *filter, unsigned int *index)
 {
 	u64 pred = random_next(&random_state);
 
@@ -331,10 +331,10 @@ static void random_word(struct el2_filter *filter, unsigned int *index)
 					      1 << random_below(&random_state, 5), pred & 1,
 					      random_below(&random_state, TRACE_REMOTE_OPS + 2),
 					      pred & 2, random_below(&random_state, 40));
-	if (!el2_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
+	if (!hyp_filter_add(filter, *index, pred, random_next(&random_state), RECORD_SIZE))
 		++*index;
 	if (!random_below(&random_state, 6)) {
-		el2_filter_set(filter, random_below(&random_state, 4) ? *index :
+		hyp_filter_set(filter, random_below(&random_state, 4) ? *index :
 			       random_next(&random_state));
 		*index = 0;
 	}
@@ -342,7 +342,7 @@ static void random_word(struct el2_filter *filter, unsigned int *index)
 
 static void test_hostile(void)
 {
-	struct el2_filter filter = { };
+	struct hyp_filter filter = { };
 	unsigned int i, index = 0;
 
 	for (i = 0; i < 30000 * TEST_LOAD; i++) {
@@ -377,7 +377,7 @@ static void check_speculated(const void *prog)
 static void test_speculation(void)
 {
 	struct {
-		struct el2_filter	filter;
+		struct hyp_filter	filter;
 		u8			behind[2 * sizeof(struct trace_remote_pred)];
 	} room = { };
 	unsigned int i, index = 0;
@@ -385,32 +385,32 @@ static void test_speculation(void)
 	memset(room.behind, 0xa5, sizeof(room.behind));
 	for (i = 0; i < 3000; i++) {
 		random_word(&room.filter, &index);
-		check_speculated((u8 *)&room + offsetof(struct el2_filter, progs));
-		check_speculated((u8 *)&room + offsetof(struct el2_filter, progs) +
-				 sizeof(struct el2_filter_prog));
+		check_speculated((u8 *)&room + offsetof(struct hyp_filter, progs));
+		check_speculated((u8 *)&room + offsetof(struct hyp_filter, progs) +
+				 sizeof(struct hyp_filter_prog));
 	}
 }
 
-/* el2_filter_add() of a program that is not to be changed: it is refused, and the same. */
-static void check_refused(struct el2_filter *filter)
+/* hyp_filter_add() of a program that is not to be changed: it is refused, and the same. */
+static void check_refused(struct hyp_filter *filter)
 {
-	struct el2_filter_prog before[2];
+	struct hyp_filter_prog before[2];
 
 	memcpy(before, filter->progs, sizeof(before));
-	CHECK(el2_filter_add(filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE) == -11);
+	CHECK(hyp_filter_add(filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE) == -11);
 	CHECK(!memcmp(before, filter->progs, sizeof(before)));
 }
 
-static void use_program(struct el2_filter *filter, u64 val)
+static void use_program(struct hyp_filter *filter, u64 val)
 {
-	CHECK(!el2_filter_add(filter, 0, leaf_pred(&sound, false, 2), val, RECORD_SIZE));
-	CHECK(!el2_filter_set(filter, 1));
+	CHECK(!hyp_filter_add(filter, 0, leaf_pred(&sound, false, 2), val, RECORD_SIZE));
+	CHECK(!hyp_filter_set(filter, 1));
 }
 
 /* A CPU reads the program in use, or the one before that: nothing is written there. */
 static void test_retired(void)
 {
-	struct el2_filter filter = { }, other = { };
+	struct hyp_filter filter = { }, other = { };
 
 	use_program(&filter, 1);
 	reading[1] = &filter;
@@ -421,8 +421,8 @@ static void test_retired(void)
 
 	reading[2] = &filter;
 	check_refused(&filter);
-	CHECK(el2_filter_set(&filter, 1) == -22);
-	CHECK(!el2_filter_set(&filter, 0));
+	CHECK(hyp_filter_set(&filter, 1) == -22);
+	CHECK(!hyp_filter_set(&filter, 0));
 	check_refused(&filter);
 	reading[2] = NULL;
 	use_program(&filter, 3);
@@ -432,7 +432,7 @@ static void test_retired(void)
 /* A CPU that was seen outside once does not put it off by the next event. */
 static void test_quiesced(void)
 {
-	struct el2_filter filter = { };
+	struct hyp_filter filter = { };
 
 	use_program(&filter, 1);
 	reading[0] = &filter;
@@ -442,17 +442,17 @@ static void test_quiesced(void)
 	check_refused(&filter);
 	reading[0] = &filter;
 	reading[1] = NULL;
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
 	reading[1] = &filter;
-	CHECK(!el2_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 1, RECORD_SIZE));
-	CHECK(!el2_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
-	CHECK(!el2_filter_set(&filter, 1));
+	CHECK(!hyp_filter_add(&filter, 1, leaf_pred(&sound, true, 2), 1, RECORD_SIZE));
+	CHECK(!hyp_filter_add(&filter, 0, leaf_pred(&sound, true, 1), 1, RECORD_SIZE));
+	CHECK(!hyp_filter_set(&filter, 1));
 	check_refused(&filter);
 	reading[0] = NULL;
 	reading[1] = NULL;
 }
 
-static struct el2_filter shared;
+static struct hyp_filter shared;
 static int stop;
 
 /* @data: the place where the thread publishes what it reads */
@@ -463,7 +463,7 @@ static void *match_thread(void *data)
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		u8 *record = calloc(1, RECORD_SIZE);
 
-		passed += el2_filter_match(&shared, data, record);
+		passed += hyp_filter_match(&shared, data, record);
 		free(record);
 	}
 	return (void *)passed;
@@ -506,7 +506,7 @@ static void test_race(void)
 }
 
 /* A program of @nr predicates: the field is one of @nr numbers, none of them 0. */
-static int hand_over_nonzero(struct el2_filter *filter, unsigned int nr, unsigned int val)
+static int hand_over_nonzero(struct hyp_filter *filter, unsigned int nr, unsigned int val)
 {
 	unsigned int i;
 	int ret = 0;
@@ -514,10 +514,10 @@ static int hand_over_nonzero(struct el2_filter *filter, unsigned int nr, unsigne
 	for (i = 0; i < nr && !ret; i++) {
 		bool last = i == nr - 1;
 
-		ret = el2_filter_add(filter, i, leaf_pred(&sound, !last, last ? nr + 1 : nr),
+		ret = hyp_filter_add(filter, i, leaf_pred(&sound, !last, last ? nr + 1 : nr),
 				     val + i, RECORD_SIZE);
 	}
-	return ret ?: el2_filter_set(filter, nr);
+	return ret ?: hyp_filter_set(filter, nr);
 }
 
 /* No program wants a record of zeroes; nor does what is left of one, or mixed of two. */

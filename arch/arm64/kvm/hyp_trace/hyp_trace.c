@@ -70,10 +70,10 @@ static int hyp_trace_set_events(void *priv, const unsigned long *on)
 }
 
 /* How often a predicate is passed to EL2, and how long to wait before the next time */
-#define HYP_FILTER_TRIES	1000
-#define HYP_FILTER_WAIT_US	20
+#define HYP_TRACE_PRED_TRIES	1000
+#define HYP_TRACE_PRED_WAIT_US	20
 
-static int hyp_filter_add(unsigned int nr, int index, const struct trace_remote_pred *pred)
+static int hyp_trace_add_pred(unsigned int nr, int index, const struct trace_remote_pred *pred)
 {
 	return hyp_trace_hypcall(__hyp_trace_add_pred, nr, index, pred->code, pred->val);
 }
@@ -83,14 +83,14 @@ static int hyp_filter_add(unsigned int nr, int index, const struct trace_remote_
  * refuses it while a CPU there may still read that program. An event is filtered within a
  * microsecond, unless another hypervisor has preempted the CPU.
  */
-static int hyp_filter_add_first(unsigned int nr, const struct trace_remote_pred *pred)
+static int hyp_trace_add_first_pred(unsigned int nr, const struct trace_remote_pred *pred)
 {
 	int tries, ret = -EAGAIN;
 
-	for (tries = 0; tries < HYP_FILTER_TRIES && ret == -EAGAIN; tries++) {
+	for (tries = 0; tries < HYP_TRACE_PRED_TRIES && ret == -EAGAIN; tries++) {
 		if (tries)
-			usleep_range(HYP_FILTER_WAIT_US, 5 * HYP_FILTER_WAIT_US);
-		ret = hyp_filter_add(nr, 0, pred);
+			usleep_range(HYP_TRACE_PRED_WAIT_US, 5 * HYP_TRACE_PRED_WAIT_US);
+		ret = hyp_trace_add_pred(nr, 0, pred);
 	}
 
 	return ret == -EAGAIN ? -EBUSY : ret;
@@ -102,9 +102,9 @@ static int hyp_trace_set_filter(void *priv, unsigned int nr,
 	int i, ret = 0;
 
 	if (nr_preds)
-		ret = hyp_filter_add_first(nr, &preds[0]);
+		ret = hyp_trace_add_first_pred(nr, &preds[0]);
 	for (i = 1; i < nr_preds && !ret; i++)
-		ret = hyp_filter_add(nr, i, &preds[i]);
+		ret = hyp_trace_add_pred(nr, i, &preds[i]);
 
 	return ret ?: hyp_trace_hypcall(__hyp_trace_set_filter, nr, nr_preds);
 }

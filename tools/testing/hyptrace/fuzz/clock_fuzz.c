@@ -18,7 +18,7 @@ atomic64_t hyp_trace_config;
 
 /**
  * struct params - the parameters that the clock has
- * @mult:	as el2_clock_set() takes them
+ * @mult:	as hyp_clock_set() takes them
  * @shift:	likewise
  * @epoch_ns:	likewise
  * @epoch_cycles: likewise
@@ -42,7 +42,7 @@ static void update(struct input *input)
 	new.shift = input_number(input, 0);
 	new.epoch_ns = input_number(input, 0);
 	new.epoch_cycles = input_number(input, 0);
-	if (!el2_clock_set(new.mult, new.shift, new.epoch_ns, new.epoch_cycles)) {
+	if (!hyp_clock_set(new.mult, new.shift, new.epoch_ns, new.epoch_cycles)) {
 		params = new;
 		config++;
 	} else if (new.mult && new.mult <= U32_MAX && new.shift < 64) {
@@ -81,12 +81,12 @@ static u64 error(u64 ns)
 
 static void look(struct input *input)
 {
-	struct el2_clock clock;
+	struct hyp_clock clock;
 	u64 ns;
 
 	el2_count = input_number(input, 0);
-	WARN_ON(!el2_clock_get(&clock));
-	ns = el2_clock_ns(&clock, el2_count);
+	WARN_ON(!hyp_clock_get(&clock));
+	ns = hyp_clock_ns(&clock, el2_count);
 	if (!params.mult)
 		WARN_ON(ns);
 	else if (!overflows(el2_count) && !overflows(params.epoch_cycles))

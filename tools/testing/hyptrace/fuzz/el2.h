@@ -195,10 +195,10 @@ extern struct kvm_cpu_context el2_host_ctxt;
 extern u64 el2_count;
 
 #define ALTERNATIVE(old, new, cap)	""
-#define el2_clock_count			el2_clock_count_of_the_cpu
+#define hyp_clock_count			hyp_clock_count_of_the_cpu
 #include <nvhe/clock.h>
-#undef el2_clock_count
-#define el2_clock_count()		(el2_count)
+#undef hyp_clock_count
+#define hyp_clock_count()		(el2_count)
 
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)

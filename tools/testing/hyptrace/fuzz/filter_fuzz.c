@@ -29,16 +29,16 @@ static unsigned int record_size;
 /* CPU 0 filters the records. The others begin to read and end by steps of the input. */
 #define NR_READERS	4
 
-static const struct el2_filter *reading[NR_READERS];
-/* It was seen outside since the last el2_filter_set(). */
+static const struct hyp_filter *reading[NR_READERS];
+/* It was seen outside since the last hyp_filter_set(). */
 static bool was_outside[NR_READERS];
 
-const struct el2_filter **el2_filter_reading(unsigned int cpu)
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 {
 	return cpu < NR_READERS ? &reading[cpu] : NULL;
 }
 
-static void begin_or_end_reading(struct el2_filter *filter, struct input *input)
+static void begin_or_end_reading(struct hyp_filter *filter, struct input *input)
 {
 	unsigned int cpu = 1 + input_below(input, NR_READERS - 1);
 
@@ -112,25 +112,25 @@ static bool matches(const struct program *program, const u8 *record)
 }
 
 /* The record ends where its memory does. */
-static void match(struct el2_filter *filter, const struct program *program, struct input *input)
+static void match(struct hyp_filter *filter, const struct program *program, struct input *input)
 {
 	u8 *record = malloc(record_size);
 	unsigned int i;
 
 	for (i = 0; i < record_size; i++)
 		record[i] = input_u8(input);
-	if (el2_filter_match(filter, &reading[0], record) != matches(program, record))
+	if (hyp_filter_match(filter, &reading[0], record) != matches(program, record))
 		abort();
 	free(record);
 }
 
-static void add(struct el2_filter *filter, struct program *next, struct input *input)
+static void add(struct hyp_filter *filter, struct program *next, struct input *input)
 {
 	u64 index = input_u8(input) % 4 ? next->nr : input_number(input, 0);
 	u64 pred = any_pred(input), val = input_number(input, 0);
 	int ret;
 
-	ret = el2_filter_add(filter, index, pred, val, record_size);
+	ret = hyp_filter_add(filter, index, pred, val, record_size);
 	if (ret != -EINVAL && !index)
 		check_retired(ret == -EAGAIN);
 	if (ret)
@@ -144,13 +144,13 @@ static void add(struct el2_filter *filter, struct program *next, struct input *i
 	next->nr = index + 1;
 }
 
-static void set(struct el2_filter *filter, struct program *program, struct program *next,
+static void set(struct hyp_filter *filter, struct program *program, struct program *next,
 		struct input *input)
 {
 	u64 nr = input_u8(input) % 4 ? next->nr : input_number(input, 0);
 	unsigned int cpu;
 
-	if (el2_filter_set(filter, nr))
+	if (hyp_filter_set(filter, nr))
 		return;
 	for (cpu = 1; cpu < NR_READERS; cpu++)
 		was_outside[cpu] = !reading[cpu];
@@ -164,7 +164,7 @@ static void set(struct el2_filter *filter, struct program *program, struct progr
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct el2_filter *filter = calloc(1, sizeof(*filter));
+	struct hyp_filter *filter = calloc(1, sizeof(*filter));
 	struct program program = { }, next = { };
 	struct input input = { data, size };
 

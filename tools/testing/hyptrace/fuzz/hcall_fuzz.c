@@ -170,7 +170,7 @@ static u32 writer_of(unsigned int cpu)
 static bool is_to_be_written(struct event *event)
 {
 	u32 state = hyp_event_states[event->nr];
-	const struct el2_filter *reading;
+	const struct hyp_filter *reading;
 
 	event->record.header = (struct hyp_event_header) {
 		.type	= state & HYP_EVENT_ID,
@@ -180,18 +180,18 @@ static bool is_to_be_written(struct event *event)
 		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
-	       el2_filter_match(&el2_event_filters[event->nr], &reading, &event->record);
+	       hyp_filter_match(&hyp_event_filters[event->nr], &reading, &event->record);
 }
 
 /* The last event in the ring */
 static void check_written(const struct trace_ring *ring, const struct event *event, u64 stamp)
 {
 	unsigned long end = trace_ring_used(ring);
-	struct el2_clock clock;
+	struct hyp_clock clock;
 	u64 ns;
 
-	WARN_ON(!el2_clock_get(&clock));
-	ns = el2_clock_ns(&clock, el2_count);
+	WARN_ON(!hyp_clock_get(&clock));
+	ns = hyp_clock_ns(&clock, el2_count);
 	/* Not earlier, but for a clock that was set to its end, and went on from 0. */
 	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));
 	WARN_ON(ns < stamp && ring->time_stamp == ns && ns - stamp > RB_WRITER_TS_MASK);
@@ -227,13 +227,13 @@ static bool in_burst;
  * @progs:	what these were
  */
 static struct read_filter {
-	const struct el2_filter	*filter;
+	const struct hyp_filter	*filter;
 	bool			was_used[2];
-	struct el2_filter_prog	progs[2];
+	struct hyp_filter_prog	progs[2];
 } read_filter;
 
 /* The CPU may have taken a program that was in use: it stays as it was. */
-static void check_read_filter(const struct el2_filter *filter)
+static void check_read_filter(const struct hyp_filter *filter)
 {
 	struct read_filter *read = &read_filter;
 	unsigned int i;
@@ -242,7 +242,7 @@ static void check_read_filter(const struct el2_filter *filter)
 		*read = (struct read_filter){ .filter = filter };
 
 	for (i = 0; filter && i < ARRAY_SIZE(read->progs); i++) {
-		const struct el2_filter_prog *prog = &filter->progs[i];
+		const struct hyp_filter_prog *prog = &filter->progs[i];
 
 		if (!read->was_used[i] && filter->prog == prog) {
 			read->was_used[i] = true;

@@ -84,10 +84,10 @@ static void set_clock(u64 *rnd)
 {
 	u64 mult = 1 + random_below(rnd, U32_MAX);
 
-	WARN_ON(el2_clock_set(mult, 32, mult << 32, 0));
+	WARN_ON(hyp_clock_set(mult, 32, mult << 32, 0));
 }
 
-static void check_clock(const struct el2_clock *clock)
+static void check_clock(const struct hyp_clock *clock)
 {
 	static u64 last;
 

@@ -13,12 +13,12 @@ u32 hyp_event_states[NR_HYP_EVENTS];
 atomic64_t hyp_trace_config;
 EL2_PER_THREAD unsigned int el2_locks;
 
-int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
+int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
 {
 	abort();
 }
 
-int el2_filter_set(struct el2_filter *filter, u64 nr)
+int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 {
 	abort();
 }

@@ -35,7 +35,7 @@ static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *r
 /* Write a record to the ring, on the ring's fast path if possible. */
 static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
 {
-	u64 ts = el2_clock_ns(&cpu->clock, el2_clock_count());
+	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
 	struct trace_ring_event event;
 
 	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
@@ -68,7 +68,7 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		.pid	= hyp_trace_cpu_pid(cpu),
 	};
 	if (state & HYP_EVENT_FILTERED &&
-	    !el2_filter_match(&el2_event_filters[nr], &cpu->filter, record))
+	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
 		return;
 
 	hyp_event_put(cpu, record, size);
@@ -99,7 +99,7 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
 		return false;
 	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
-				    el2_clock_ns(&cpu->clock, el2_clock_count()), event))
+				    hyp_clock_ns(&cpu->clock, hyp_clock_count()), event))
 		return false;
 
 	header = event->data;

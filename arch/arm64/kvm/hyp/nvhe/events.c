@@ -5,7 +5,7 @@
  * The host names an event by its number in the event list, and passes the id for the
  * event's records. EL2 uses the id for nothing else: a wrong one spoils the trace.
  *
- * Locking: el2_events_lock serialises the host's changes. Events read
+ * Locking: hyp_events_lock serialises the host's changes. Events read
  * hyp_event_states[] and their filters without it, or the copies that each CPU has of
  * the states: see trace_cpu.h.
  */
@@ -32,8 +32,8 @@ static u32 *const hyp_events_on[NR_HYP_EVENTS] = {
 #include <asm/kvm_hypevents.h>
 };
 
-struct el2_filter el2_event_filters[NR_HYP_EVENTS];
-static DEFINE_HYP_SPINLOCK(el2_events_lock);
+struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+static DEFINE_HYP_SPINLOCK(hyp_events_lock);
 
 /* Bytes of a record, without strings and bitmasks */
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
@@ -44,7 +44,7 @@ static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
 
 static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 {
-	hyp_assert_lock_held(&el2_events_lock);
+	hyp_assert_lock_held(&hyp_events_lock);
 
 	WRITE_ONCE(hyp_event_states[nr], (hyp_event_states[nr] & ~mask) | state);
 	hyp_trace_config_changed();
@@ -64,10 +64,10 @@ int __hyp_trace_set_event(u64 nr, u64 id)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&el2_events_lock);
+	hyp_spin_lock(&hyp_events_lock);
 	hyp_event_set_state(nr, HYP_EVENT_ID, id);
 	WRITE_ONCE(*hyp_events_on[nr], id != 0);
-	hyp_spin_unlock(&el2_events_lock);
+	hyp_spin_unlock(&hyp_events_lock);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ int __hyp_trace_set_event(u64 nr, u64 id)
  * @val:	its operand
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0; -EINVAL for an argument out of range; -EAGAIN as el2_filter_add(), and the
+ * Return: 0; -EINVAL for an argument out of range; -EAGAIN as hyp_filter_add(), and the
  * host retries. Then nothing has changed.
  */
 int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
@@ -90,9 +90,9 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&el2_events_lock);
-	ret = el2_filter_add(&el2_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
-	hyp_spin_unlock(&el2_events_lock);
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_filter_add(&hyp_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
+	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
 }
 
@@ -112,11 +112,11 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
 		return -EINVAL;
 
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
-	hyp_spin_lock(&el2_events_lock);
-	ret = el2_filter_set(&el2_event_filters[nr], nr_preds);
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_filter_set(&hyp_event_filters[nr], nr_preds);
 	if (!ret)
 		hyp_event_set_state(nr, HYP_EVENT_FILTERED, nr_preds ? HYP_EVENT_FILTERED : 0);
-	hyp_spin_unlock(&el2_events_lock);
+	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
 }
 

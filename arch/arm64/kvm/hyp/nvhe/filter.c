@@ -19,14 +19,14 @@
  *
  *	added --set--> in use --set--> retired --all CPUs quiesced--> added
  *
- * el2_filter_set() retires the program in use: CPUs may still read it, but no CPU begins to.
+ * hyp_filter_set() retires the program in use: CPUs may still read it, but no CPU begins to.
  * The first predicate of the next program is refused with -EAGAIN until each CPU was seen
  * outside of the filter once since then. EL2 does not wait: the host retries. A CPU that
  * was seen outside is not checked again, so that a stream of events on many CPUs does not
  * delay the host for ever.
  *
- * Locking: the caller serialises el2_filter_add() and el2_filter_set().
- * el2_filter_match() takes no lock.
+ * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
+ * hyp_filter_match() takes no lock.
  *
  * Memory ordering: (Q) and (R) are explained in trace_ring.c.
  */
@@ -41,19 +41,19 @@
 #include <nvhe/filter.h>
 
 /* A program that is not in use */
-static struct el2_filter_prog *el2_filter_next(struct el2_filter *filter)
+static struct hyp_filter_prog *hyp_filter_next(struct hyp_filter *filter)
 {
 	return &filter->progs[filter->prog == &filter->progs[0]];
 }
 
 /* Whether no CPU can read the program that is not in use. NR_CPUS steps at most. */
-static bool el2_filter_is_quiesced(struct el2_filter *filter)
+static bool hyp_filter_is_quiesced(struct hyp_filter *filter)
 {
-	const struct el2_filter **reading;
+	const struct hyp_filter **reading;
 
 	smp_mb();					/* (R) */
 	for (; filter->quiesced < NR_CPUS; filter->quiesced++) {
-		reading = el2_filter_reading(filter->quiesced);
+		reading = hyp_filter_reading(filter->quiesced);
 		if (reading && smp_load_acquire(reading) == filter)	/* (R) */
 			return false;
 	}
@@ -62,7 +62,7 @@ static bool el2_filter_is_quiesced(struct el2_filter *filter)
 }
 
 /**
- * el2_filter_add - add the next predicate of a program
+ * hyp_filter_add - add the next predicate of a program
  * @filter:	the filter
  * @index:	its number, from 0, which begins a new program
  * @code:	the predicate's trace_remote_pred_code()
@@ -72,14 +72,14 @@ static bool el2_filter_is_quiesced(struct el2_filter *filter)
  * Return: 0; -EINVAL for a predicate that is not valid there; -EAGAIN for a first one while
  * a CPU may read the program that it would overwrite. Then nothing has changed.
  */
-int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
+int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size)
 {
-	struct el2_filter_prog *prog = el2_filter_next(filter);
+	struct hyp_filter_prog *prog = hyp_filter_next(filter);
 
 	if (index >= TRACE_REMOTE_MAX_PREDS || (index && index != filter->added) ||
 	    !trace_remote_pred_is_valid(code, index, size))
 		return -EINVAL;
-	if (!index && !el2_filter_is_quiesced(filter))
+	if (!index && !hyp_filter_is_quiesced(filter))
 		return -EAGAIN;
 
 	index = array_index_nospec(index, TRACE_REMOTE_MAX_PREDS);
@@ -89,15 +89,15 @@ int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsi
 }
 
 /**
- * el2_filter_set - use the program that was added
+ * hyp_filter_set - use the program that was added
  * @filter:	the filter
  * @nr:		its number of predicates; 0 for no filter
  *
  * Return: 0; or -EINVAL for a program that is not valid. Then nothing has changed.
  */
-int el2_filter_set(struct el2_filter *filter, u64 nr)
+int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 {
-	struct el2_filter_prog *next = nr ? el2_filter_next(filter) : NULL;
+	struct hyp_filter_prog *next = nr ? hyp_filter_next(filter) : NULL;
 
 	if (next) {
 		if (nr != filter->added ||
@@ -113,18 +113,18 @@ int el2_filter_set(struct el2_filter *filter, u64 nr)
 }
 
 /**
- * el2_filter_match - does an event match the filter?
+ * hyp_filter_match - does an event match the filter?
  * @filter:	the filter
- * @reading:	where this CPU publishes that it reads @filter, as el2_filter_reading()
+ * @reading:	where this CPU publishes that it reads @filter, as hyp_filter_reading()
  *		returns it
  * @record:	the event's record
  *
  * Return: whether it does; true if there is no filter.
  */
-bool el2_filter_match(struct el2_filter *filter, const struct el2_filter **reading,
+bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
 		      const void *record)
 {
-	const struct el2_filter_prog *prog;
+	const struct hyp_filter_prog *prog;
 	bool match;
 
 	WRITE_ONCE(*reading, filter);

@@ -20,7 +20,7 @@
 DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 
 /* For filter.c; NULL for a CPU that does not exist. */
-const struct el2_filter **el2_filter_reading(unsigned int cpu)
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 {
 	if (!kvm_arm_hyp_percpu_base[cpu])
 		return NULL;
@@ -57,5 +57,5 @@ void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
 	cpu->host_ctxt = host_data_ptr(host_ctxt);
 	/* Without the latest clock, this event has an older one, and the next event tries again. */
-	cpu->config = el2_clock_get(&cpu->clock) ? config : 0;
+	cpu->config = hyp_clock_get(&cpu->clock) ? config : 0;
 }

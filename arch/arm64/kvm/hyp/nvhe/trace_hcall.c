@@ -106,7 +106,7 @@ void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, epoch_ns, host_ctxt, 3);
 	DECLARE_REG(u64, epoch_cycles, host_ctxt, 4);
 
-	cpu_reg(host_ctxt, 1) = el2_clock_set(mult, shift, epoch_ns, epoch_cycles);
+	cpu_reg(host_ctxt, 1) = hyp_clock_set(mult, shift, epoch_ns, epoch_cycles);
 }
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST

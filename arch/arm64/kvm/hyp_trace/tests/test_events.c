@@ -15,14 +15,14 @@
 #include "../hyp_trace.h"
 
 /* The filter that the test reads: events of one CPU, as EL2 has it. */
-static const struct el2_filter *events_test_reading;
+static const struct hyp_filter *events_test_reading;
 
-const struct el2_filter **el2_filter_reading(unsigned int cpu)
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 {
 	return cpu ? NULL : &events_test_reading;
 }
 
-static struct el2_filter events_test_filter;
+static struct hyp_filter events_test_filter;
 
 static void events_test_set(struct kunit *test, const struct trace_remote_pred *preds,
 			    unsigned int nr, unsigned int size)
@@ -30,15 +30,15 @@ static void events_test_set(struct kunit *test, const struct trace_remote_pred *
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		KUNIT_ASSERT_EQ(test, 0, el2_filter_add(&events_test_filter, i, preds[i].code,
+		KUNIT_ASSERT_EQ(test, 0, hyp_filter_add(&events_test_filter, i, preds[i].code,
 							preds[i].val, size));
-	KUNIT_ASSERT_EQ(test, 0, el2_filter_set(&events_test_filter, nr));
+	KUNIT_ASSERT_EQ(test, 0, hyp_filter_set(&events_test_filter, nr));
 }
 
 static bool events_test_match(const struct trace_remote_pred *preds, unsigned int nr,
 			      const void *record)
 {
-	return el2_filter_match(&events_test_filter, &events_test_reading, record);
+	return hyp_filter_match(&events_test_filter, &events_test_reading, record);
 }
 
 static void events_test_need_events(struct kunit *test)

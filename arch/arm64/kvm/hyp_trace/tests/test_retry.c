@@ -111,7 +111,7 @@ static void retry_test_busy(struct kunit *test)
 {
 	retry_test_begin(UINT_MAX, -EAGAIN);
 	KUNIT_EXPECT_EQ(test, -EBUSY, hyp_trace_set_filter(NULL, 0, retry_test_preds, 1));
-	retry_test_expect_old(test, HYP_FILTER_TRIES);
+	retry_test_expect_old(test, HYP_TRACE_PRED_TRIES);
 }
 
 /* The filter can still be removed: for that EL2 overwrites nothing. */

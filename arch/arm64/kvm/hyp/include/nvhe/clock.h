@@ -12,14 +12,14 @@
 #include <asm/sysreg.h>
 
 /**
- * struct el2_clock - the factors that convert a count to a time
+ * struct hyp_clock - the factors that convert a count to a time
  * @mult:	ns a cycle, times 2 to the power of 64 - @shift
  * @base:	ns at count 0, modulo 2 to the power of 64
  * @shift:	a count is first shifted left by this, so that @mult fits in 64 bits
  *
  * The count may have 64 - @shift bits, hundreds of years of any frequency.
  */
-struct el2_clock {
+struct hyp_clock {
 	u64	mult;
 	u64	base;
 	u32	shift;
@@ -29,7 +29,7 @@ struct el2_clock {
  * CNTPCT_EL0, read after all earlier instructions. Later instructions may run before the
  * read: the time of the event is as good.
  */
-static __always_inline u64 el2_clock_count(void)
+static __always_inline u64 hyp_clock_count(void)
 {
 	u64 count;
 
@@ -41,12 +41,12 @@ static __always_inline u64 el2_clock_count(void)
 }
 
 /* The time of @count, ns */
-static __always_inline u64 el2_clock_ns(const struct el2_clock *clock, u64 count)
+static __always_inline u64 hyp_clock_ns(const struct hyp_clock *clock, u64 count)
 {
 	return mul_u64_u64_shr(count << clock->shift, clock->mult, 64) + clock->base;
 }
 
-bool el2_clock_get(struct el2_clock *clock);
-int el2_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles);
+bool hyp_clock_get(struct hyp_clock *clock);
+int hyp_clock_set(u64 mult, u64 shift, u64 epoch_ns, u64 epoch_cycles);
 
 #endif /* __ARM64_KVM_HYP_NVHE_CLOCK_H */

@@ -9,17 +9,17 @@
 #include <linux/trace_remote_filter.h>
 
 /**
- * struct el2_filter_prog - a program
+ * struct hyp_filter_prog - a program
  * @preds:	its predicates, and two of zeroes, which are never written
  * @nr:		how many, without these two
  */
-struct el2_filter_prog {
+struct hyp_filter_prog {
 	struct trace_remote_pred	preds[TRACE_REMOTE_PREDS_ROOM];
 	unsigned int			nr;
 };
 
 /**
- * struct el2_filter - the filter of an event
+ * struct hyp_filter - the filter of an event
  * @prog:	the program in use, if any
  * @progs:	that one, and the next one
  * @added:	predicates of the next one
@@ -28,26 +28,26 @@ struct el2_filter_prog {
  * With this alignment the compiler needs no more than two instructions to find the one of an
  * event in an array.
  */
-struct el2_filter {
-	struct el2_filter_prog	*prog;
-	struct el2_filter_prog	progs[2];
+struct hyp_filter {
+	struct hyp_filter_prog	*prog;
+	struct hyp_filter_prog	progs[2];
 	unsigned int		added;
 	unsigned int		quiesced;
 } __aligned(64);
 
-int el2_filter_add(struct el2_filter *filter, u64 index, u64 code, u64 val, unsigned int size);
-int el2_filter_set(struct el2_filter *filter, u64 nr);
-bool el2_filter_match(struct el2_filter *filter, const struct el2_filter **reading,
+int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size);
+int hyp_filter_set(struct hyp_filter *filter, u64 nr);
+bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
 		      const void *record);
 
 /**
- * el2_filter_reading - the place where a CPU publishes the filter that it reads
+ * hyp_filter_reading - the place where a CPU publishes the filter that it reads
  * @cpu:	the CPU, below NR_CPUS
  *
  * Defined by the user of filter.c: trace_cpu.c at EL2.
  *
- * Return: @reading of the CPU's el2_filter_match(); NULL if the CPU does not exist.
+ * Return: @reading of the CPU's hyp_filter_match(); NULL if the CPU does not exist.
  */
-const struct el2_filter **el2_filter_reading(unsigned int cpu);
+const struct hyp_filter **hyp_filter_reading(unsigned int cpu);
 
 #endif /* __ARM64_KVM_HYP_NVHE_FILTER_H */

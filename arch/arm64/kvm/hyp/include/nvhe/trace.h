@@ -48,7 +48,7 @@ int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 s64 hyp_hcall_result(u64 id, s64 ret);
 
-extern struct el2_filter el2_event_filters[NR_HYP_EVENTS];
+extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 
 /* event_write.c */
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);

@@ -52,10 +52,10 @@ enum hyp_trace_writer {
 struct hyp_trace_cpu {
 	struct trace_ring	ring;
 	u64			config;
-	struct el2_clock	clock;
+	struct hyp_clock	clock;
 	struct kvm_cpu_context	*host_ctxt;
 	u32			types[NR_HYP_EVENTS];
-	const struct el2_filter	*filter;
+	const struct hyp_filter	*filter;
 	atomic_t		writer;
 	hyp_spinlock_t		lock;
 	enum hyp_trace_state	state;
