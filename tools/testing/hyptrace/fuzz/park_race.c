@@ -52,22 +52,31 @@ static void step(const void *addr)
 
 static const struct shim pausing = { .step = step };
 
+/* hypercall(NAME, ARGUMENT...) */
+#define hypercall(name, args...)						\
+({										\
+	struct kvm_cpu_context __ctxt = { .regs = { 0, args } };		\
+										\
+	handle___hyp_trace_##name(&__ctxt);					\
+	(int)__ctxt.regs[1];							\
+})
+
 static void load(unsigned int cpu)
 {
-	int ret = __hyp_trace_ring_begin(0, META_PAGE, DIR_PAGE, PAGES);
+	int ret = hypercall(ring_begin, 0, META_PAGE, DIR_PAGE, PAGES);
 
 	if (!ret)
 		nr_loads[cpu]++;
-	__hyp_trace_ring_add_leaf(0, LEAF_PAGE);
-	__hyp_trace_ring_add_pages(0, META_PAGE + 1, PAGES);
-	__hyp_trace_ring_end(0);
+	hypercall(ring_add_leaf, 0, LEAF_PAGE);
+	hypercall(ring_add_pages, 0, META_PAGE + 1, PAGES);
+	hypercall(ring_end, 0);
 }
 
 static void unload(void)
 {
 	unsigned int i;
 
-	for (i = 0; __hyp_trace_ring_pop(0) == 1; i++)
+	for (i = 0; hypercall(ring_pop, 0) == 1; i++)
 		WARN_ON(i > PKVM_PAGES * rounds);
 }
 
@@ -109,16 +118,16 @@ static void any_call(unsigned int cpu, u64 *rnd)
 		load(cpu);
 		break;
 	case 4 ... 6:
-		count(cpu, __hyp_trace_reset(0));
+		count(cpu, hypercall(reset, 0));
 		break;
 	case 7:
-		__hyp_trace_swap_reader(0);
+		hypercall(swap_reader, 0);
 		break;
 	case 8 ... 9:
-		count(cpu, __hyp_trace_enable(0, false));
+		count(cpu, hypercall(enable, 0, false));
 		break;
 	default:
-		count(cpu, __hyp_trace_enable(0, true));
+		count(cpu, hypercall(enable, 0, true));
 	}
 }
 
@@ -210,7 +219,7 @@ static void off_after_panic(void)
 
 	el2_cpu = 0;
 	load(0);
-	WARN_ON(__hyp_trace_enable(0, true));
+	WARN_ON(hypercall(enable, 0, true));
 	set_clock(&rnd);
 	el2_has_panicked = true;
 	for (el2_cpu = 0; el2_cpu < EL2_CPUS; el2_cpu++) {
@@ -227,10 +236,10 @@ int main(int argc, char **argv)
 		rounds = strtoul(argv[1], NULL, 0);
 	pkvm_boot();
 	pkvm_share(META_PAGE - PKVM_FIRST_PFN);
-	WARN_ON(__hyp_trace_set_event(HYP_EVENT_selftest, 1));
+	WARN_ON(hypercall(set_event, HYP_EVENT_selftest, 1));
 	race();
 
-	WARN_ON(__hyp_trace_enable(0, false));
+	WARN_ON(hypercall(enable, 0, false));
 	unload();
 	pkvm_check_all_given_back();
 	off_after_panic();

@@ -51,14 +51,14 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 }
 
 /**
- * __hyp_trace_set_event - set the state of an event, for all CPUs
+ * hyp_trace_set_event - set the state of an event, for all CPUs
  * @nr:		its number in the event list
  * @id:		the id of its records, or 0 to turn it off
  *
  * Context: hypercall, with arguments from the host.
  * Return: 0, or -EINVAL for an argument out of range.
  */
-int __hyp_trace_set_event(u64 nr, u64 id)
+int hyp_trace_set_event(u64 nr, u64 id)
 {
 	if (nr >= NR_HYP_EVENTS || id > U16_MAX)
 		return -EINVAL;
@@ -72,7 +72,7 @@ int __hyp_trace_set_event(u64 nr, u64 id)
 }
 
 /**
- * __hyp_trace_add_pred - add a predicate to an event's next filter
+ * hyp_trace_add_pred - add a predicate to an event's next filter
  * @nr:		the event's number in the event list
  * @index:	which predicate it is, from 0
  * @code:	the predicate's trace_remote_pred_code()
@@ -82,7 +82,7 @@ int __hyp_trace_set_event(u64 nr, u64 id)
  * Return: 0; -EINVAL for an argument out of range; -EAGAIN as hyp_filter_add(), and the
  * host retries. Then nothing has changed.
  */
-int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
+int hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 {
 	int ret;
 
@@ -97,14 +97,14 @@ int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 }
 
 /**
- * __hyp_trace_set_filter - filter an event by the predicates that were added
+ * hyp_trace_set_filter - filter an event by the predicates that were added
  * @nr:		its number in the event list
  * @nr_preds:	how many were added; 0 for no filter
  *
  * Context: hypercall, with arguments from the host.
  * Return: 0; or -EINVAL if they make no valid program. Then nothing has changed.
  */
-int __hyp_trace_set_filter(u64 nr, u64 nr_preds)
+int hyp_trace_set_filter(u64 nr, u64 nr_preds)
 {
 	int ret;
 

@@ -85,9 +85,16 @@
 /* How many CPUs are not OFF */
 atomic_t hyp_trace_nr_enabled;
 
-/* NULL for a CPU that does not exist. */
-static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
+/**
+ * hyp_trace_lock - lock the ring of a CPU
+ * @cpu:	the CPU, a number from the host
+ *
+ * Return: the CPU, for hyp_trace_unlock(); NULL for one that does not exist.
+ */
+struct hyp_trace_cpu *hyp_trace_lock(u64 cpu)
 {
+	struct hyp_trace_cpu *trace;
+
 	if (cpu >= NR_CPUS)
 		return NULL;
 
@@ -95,7 +102,18 @@ static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
 	if (!kvm_arm_hyp_percpu_base[cpu])
 		return NULL;
 
-	return per_cpu_ptr(&hyp_trace_cpu, cpu);
+	trace = per_cpu_ptr(&hyp_trace_cpu, cpu);
+	hyp_spin_lock(&trace->lock);
+	return trace;
+}
+
+/**
+ * hyp_trace_unlock - unlock what hyp_trace_lock() has locked
+ * @trace:	the CPU
+ */
+void hyp_trace_unlock(struct hyp_trace_cpu *trace)
+{
+	hyp_spin_unlock(&trace->lock);
 }
 
 static bool hyp_trace_pfn_valid(u64 pfn)
@@ -198,8 +216,18 @@ static void hyp_trace_return(void *va)
 	WARN_ON(__pkvm_hyp_donate_host(hyp_virt_to_pfn(va), 1));
 }
 
-static int hyp_trace_begin_locked(struct hyp_trace_cpu *trace, u64 meta_pfn,
-				  u64 dir_pfn, u64 nr_pages)
+/**
+ * hyp_trace_ring_begin - begin to load the ring of a CPU
+ * @trace:	the CPU
+ * @meta_pfn:	a page shared by the host, for the meta page
+ * @dir_pfn:	a page of the host, which it donates for the directory
+ * @nr_pages:	pages that the ring will have, with the reader's
+ *
+ * Context: hypercall, with arguments from the host and the ring's lock, as all below.
+ * Return: 0; -EINVAL for an argument out of range; -EBUSY if the CPU has a ring or
+ * @meta_pfn has a pin; -EPERM for a page that the host does not share or own.
+ */
+int hyp_trace_ring_begin(struct hyp_trace_cpu *trace, u64 meta_pfn, u64 dir_pfn, u64 nr_pages)
 {
 	void *meta, *dir;
 	int ret;
@@ -232,7 +260,15 @@ err_unpin:
 	return ret;
 }
 
-static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
+/**
+ * hyp_trace_ring_add_leaf - donate a page for a ring's entries
+ * @trace:	the CPU
+ * @pfn:	the page
+ *
+ * Return: as hyp_trace_ring_begin(); -EBUSY if the ring is not being loaded; -ENOSPC if
+ * it has all its leaf pages.
+ */
+int hyp_trace_ring_add_leaf(struct hyp_trace_cpu *trace, u64 pfn)
 {
 	void *leaf;
 	int ret;
@@ -252,7 +288,15 @@ static int hyp_trace_add_leaf_locked(struct hyp_trace_cpu *trace, u64 pfn)
 	return ret;
 }
 
-static int hyp_trace_add_pages_locked(struct hyp_trace_cpu *trace, u64 pfn, u64 nr_pages)
+/**
+ * hyp_trace_ring_add_pages - share pages with EL2 and add them to a ring
+ * @trace:	the CPU
+ * @pfn:	the first page; its id is the number of pages added before
+ * @nr_pages:	how many, HYP_TRACE_HCALL_PAGES at the most
+ *
+ * Return: as hyp_trace_ring_add_leaf(); -ENOSPC also if a leaf page is missing.
+ */
+int hyp_trace_ring_add_pages(struct hyp_trace_cpu *trace, u64 pfn, u64 nr_pages)
 {
 	void *pages;
 	int ret;
@@ -272,7 +316,13 @@ static int hyp_trace_add_pages_locked(struct hyp_trace_cpu *trace, u64 pfn, u64 
 	return ret;
 }
 
-static int hyp_trace_end_locked(struct hyp_trace_cpu *trace)
+/**
+ * hyp_trace_ring_end - end loading the ring of a CPU
+ * @trace:	the CPU
+ *
+ * Return: 0; -EINVAL if pages are missing; -EBUSY if the ring is not being loaded.
+ */
+int hyp_trace_ring_end(struct hyp_trace_cpu *trace)
 {
 	int ret;
 
@@ -295,7 +345,17 @@ static bool hyp_trace_is_off(struct hyp_trace_cpu *trace)
 	return atomic_read_acquire(&trace->writer) == HYP_TRACE_OFF;	/* (F) */
 }
 
-static int hyp_trace_pop_locked(struct hyp_trace_cpu *trace)
+/**
+ * hyp_trace_ring_pop - return pages of a ring to the host
+ * @trace:	the CPU
+ *
+ * The pages that were added last come first. Pages of events are unshared, up to
+ * HYP_TRACE_HCALL_PAGES at consecutive addresses; other pages are returned one by one.
+ *
+ * Return: 1 if EL2 has more pages; 0 if the CPU has no ring any more; -EBUSY while the CPU
+ * writes to the ring.
+ */
+int hyp_trace_ring_pop(struct hyp_trace_cpu *trace)
 {
 	struct trace_ring *ring = &trace->ring;
 	unsigned int nr;
@@ -385,12 +445,26 @@ static int hyp_trace_turn_off(struct hyp_trace_cpu *trace)
 	return 0;
 }
 
-static int hyp_trace_enable_locked(struct hyp_trace_cpu *trace, bool enable)
+/**
+ * hyp_trace_enable - enable or disable tracing on a CPU
+ * @trace:	this CPU, or one that is in the firmware
+ * @enable:	whether to enable it
+ *
+ * Return: 0; -ENODEV if the CPU has no complete ring; -EBUSY to disable another CPU that may
+ * write.
+ */
+int hyp_trace_enable(struct hyp_trace_cpu *trace, bool enable)
 {
 	return enable ? hyp_trace_turn_on(trace) : hyp_trace_turn_off(trace);
 }
 
-static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
+/**
+ * hyp_trace_swap_reader - exchange the reader's page of a CPU
+ * @trace:	the CPU
+ *
+ * Return: as trace_ring_swap_reader(); -ENODEV if the CPU has no complete ring.
+ */
+int hyp_trace_swap_reader(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&trace->lock);
 
@@ -400,7 +474,13 @@ static int hyp_trace_swap_reader_locked(struct hyp_trace_cpu *trace)
 	return trace_ring_swap_reader(&trace->ring);
 }
 
-static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
+/**
+ * hyp_trace_reset - clear the ring of a CPU
+ * @trace:	this CPU, one that is parked, or one that does not write
+ *
+ * Return: 0; -ENODEV if the CPU has no complete ring; -EBUSY if it is another CPU that writes.
+ */
+int hyp_trace_reset(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&trace->lock);
 
@@ -418,126 +498,6 @@ static int hyp_trace_reset_locked(struct hyp_trace_cpu *trace)
 	trace_ring_reset(&trace->ring);
 	hyp_trace_release(trace);
 	return 0;
-}
-
-/* Run @fn on the ring of @cpu, a number from the host, under the ring's lock. */
-#define hyp_trace_locked(fn, cpu, args...)				\
-({									\
-	struct hyp_trace_cpu *__trace = hyp_trace_get_cpu(cpu);		\
-	int __ret = -EINVAL;						\
-									\
-	if (__trace) {							\
-		hyp_spin_lock(&__trace->lock);				\
-		__ret = fn(__trace, ##args);				\
-		hyp_spin_unlock(&__trace->lock);			\
-	}								\
-	__ret;								\
-})
-
-/**
- * __hyp_trace_ring_begin - begin to load the ring of a CPU
- * @cpu:	the CPU
- * @meta_pfn:	a page shared by the host, for the meta page
- * @dir_pfn:	a page of the host, which it donates for the directory
- * @nr_pages:	pages that the ring will have, with the reader's
- *
- * Context: hypercall, with arguments from the host, as all below.
- * Return: 0; -EINVAL for an argument out of range; -EBUSY if the CPU has a ring or
- * @meta_pfn has a pin; -EPERM for a page that the host does not share or own.
- */
-int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages)
-{
-	return hyp_trace_locked(hyp_trace_begin_locked, cpu, meta_pfn, dir_pfn, nr_pages);
-}
-
-/**
- * __hyp_trace_ring_add_leaf - donate a page for a ring's entries
- * @cpu:	the CPU
- * @pfn:	the page
- *
- * Return: as __hyp_trace_ring_begin(); -EBUSY if the ring is not being loaded; -ENOSPC if
- * it has all its leaf pages.
- */
-int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn)
-{
-	return hyp_trace_locked(hyp_trace_add_leaf_locked, cpu, pfn);
-}
-
-/**
- * __hyp_trace_ring_add_pages - share pages with EL2 and add them to a ring
- * @cpu:	the CPU
- * @pfn:	the first page; its id is the number of pages added before
- * @nr_pages:	how many, HYP_TRACE_HCALL_PAGES at the most
- *
- * Return: as __hyp_trace_ring_add_leaf(); -ENOSPC also if a leaf page is missing.
- */
-int __hyp_trace_ring_add_pages(u64 cpu, u64 pfn, u64 nr_pages)
-{
-	return hyp_trace_locked(hyp_trace_add_pages_locked, cpu, pfn, nr_pages);
-}
-
-/**
- * __hyp_trace_ring_end - end loading the ring of a CPU
- * @cpu:	the CPU
- *
- * Return: 0; -EINVAL for a @cpu out of range or if pages are missing; -EBUSY if the ring
- * is not being loaded.
- */
-int __hyp_trace_ring_end(u64 cpu)
-{
-	return hyp_trace_locked(hyp_trace_end_locked, cpu);
-}
-
-/**
- * __hyp_trace_ring_pop - return pages of a ring to the host
- * @cpu:	the CPU
- *
- * The pages that were added last come first. Pages of events are unshared, up to
- * HYP_TRACE_HCALL_PAGES at consecutive addresses; other pages are returned one by one.
- *
- * Return: 1 if EL2 has more pages; 0 if the CPU has no ring any more; -EINVAL for a @cpu
- * out of range; -EBUSY while the CPU writes to the ring.
- */
-int __hyp_trace_ring_pop(u64 cpu)
-{
-	return hyp_trace_locked(hyp_trace_pop_locked, cpu);
-}
-
-/**
- * __hyp_trace_enable - enable or disable tracing on a CPU
- * @cpu:	this CPU, or one that is in the firmware
- * @enable:	whether to enable it
- *
- * Return: 0; -EINVAL for a @cpu out of range; -ENODEV if it has no complete ring; -EBUSY
- * to disable another CPU that may write.
- */
-int __hyp_trace_enable(u64 cpu, bool enable)
-{
-	return hyp_trace_locked(hyp_trace_enable_locked, cpu, enable);
-}
-
-/**
- * __hyp_trace_swap_reader - exchange the reader's page of a CPU
- * @cpu:	the CPU
- *
- * Return: as trace_ring_swap_reader(); -EINVAL for a @cpu out of range; -ENODEV if it has
- * no complete ring.
- */
-int __hyp_trace_swap_reader(u64 cpu)
-{
-	return hyp_trace_locked(hyp_trace_swap_reader_locked, cpu);
-}
-
-/**
- * __hyp_trace_reset - clear the ring of a CPU
- * @cpu:	this CPU, one that is parked, or one that does not write
- *
- * Return: 0; -EINVAL for a @cpu out of range; -ENODEV if it has no complete ring; -EBUSY
- * if it is another CPU that writes.
- */
-int __hyp_trace_reset(u64 cpu)
-{
-	return hyp_trace_locked(hyp_trace_reset_locked, cpu);
 }
 
 /**

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The hypercalls of tracing: they pass the host's registers to trace.c, clock.c and
- * events.c.
+ * events.c, and take the lock of the ring that they are for.
  */
+#include <linux/errno.h>
+
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hyp.h>
 
 #include <nvhe/clock.h>
 #include <nvhe/trace.h>
 #include <nvhe/trap_handler.h>
+
+/* Run @fn on the ring of @cpu under the ring's lock. */
+#define hyp_trace_locked(fn, cpu, args...)				\
+({									\
+	struct hyp_trace_cpu *__trace = hyp_trace_lock(cpu);		\
+	int __ret = -EINVAL;						\
+									\
+	if (__trace) {							\
+		__ret = fn(__trace, ##args);				\
+		hyp_trace_unlock(__trace);				\
+	}								\
+	__ret;								\
+})
 
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt)
 {
@@ -17,7 +32,8 @@ void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, dir_pfn, host_ctxt, 3);
 	DECLARE_REG(u64, nr_pages, host_ctxt, 4);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_begin(cpu, meta_pfn, dir_pfn, nr_pages);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_ring_begin, cpu, meta_pfn, dir_pfn,
+						 nr_pages);
 }
 
 void handle___hyp_trace_ring_add_leaf(struct kvm_cpu_context *host_ctxt)
@@ -25,7 +41,7 @@ void handle___hyp_trace_ring_add_leaf(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 	DECLARE_REG(u64, pfn, host_ctxt, 2);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_leaf(cpu, pfn);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_ring_add_leaf, cpu, pfn);
 }
 
 void handle___hyp_trace_ring_add_pages(struct kvm_cpu_context *host_ctxt)
@@ -34,21 +50,21 @@ void handle___hyp_trace_ring_add_pages(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, pfn, host_ctxt, 2);
 	DECLARE_REG(u64, nr_pages, host_ctxt, 3);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_add_pages(cpu, pfn, nr_pages);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_ring_add_pages, cpu, pfn, nr_pages);
 }
 
 void handle___hyp_trace_ring_end(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_end(cpu);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_ring_end, cpu);
 }
 
 void handle___hyp_trace_ring_pop(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_ring_pop(cpu);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_ring_pop, cpu);
 }
 
 void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt)
@@ -56,21 +72,21 @@ void handle___hyp_trace_enable(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 	DECLARE_REG(bool, enable, host_ctxt, 2);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_enable(cpu, enable);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_enable, cpu, enable);
 }
 
 void handle___hyp_trace_swap_reader(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_swap_reader(cpu);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_swap_reader, cpu);
 }
 
 void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, cpu, host_ctxt, 1);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_reset(cpu);
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_reset, cpu);
 }
 
 void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
@@ -78,7 +94,7 @@ void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, nr, host_ctxt, 1);
 	DECLARE_REG(u64, id, host_ctxt, 2);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_set_event(nr, id);
+	cpu_reg(host_ctxt, 1) = hyp_trace_set_event(nr, id);
 }
 
 void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt)
@@ -88,7 +104,7 @@ void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, code, host_ctxt, 3);
 	DECLARE_REG(u64, val, host_ctxt, 4);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_add_pred(nr, index, code, val);
+	cpu_reg(host_ctxt, 1) = hyp_trace_add_pred(nr, index, code, val);
 }
 
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt)
@@ -96,7 +112,7 @@ void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(u64, nr, host_ctxt, 1);
 	DECLARE_REG(u64, nr_preds, host_ctxt, 2);
 
-	cpu_reg(host_ctxt, 1) = __hyp_trace_set_filter(nr, nr_preds);
+	cpu_reg(host_ctxt, 1) = hyp_trace_set_filter(nr, nr_preds);
 }
 
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)

@@ -22,6 +22,7 @@
 
 #ifdef CONFIG_KVM_HYP_TRACING
 
+struct hyp_trace_cpu;
 struct kvm_cpu_context;
 
 extern atomic_t hyp_trace_nr_enabled;
@@ -30,17 +31,20 @@ bool hyp_trace_park_cpu(void);
 void hyp_trace_unpark(void);
 void hyp_trace_cpu_entry(void);
 
-int __hyp_trace_ring_begin(u64 cpu, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
-int __hyp_trace_ring_add_leaf(u64 cpu, u64 pfn);
-int __hyp_trace_ring_add_pages(u64 cpu, u64 pfn, u64 nr_pages);
-int __hyp_trace_ring_end(u64 cpu);
-int __hyp_trace_ring_pop(u64 cpu);
-int __hyp_trace_enable(u64 cpu, bool enable);
-int __hyp_trace_swap_reader(u64 cpu);
-int __hyp_trace_reset(u64 cpu);
-int __hyp_trace_set_event(u64 nr, u64 id);
-int __hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
-int __hyp_trace_set_filter(u64 nr, u64 nr_preds);
+/* The functions of the hypercalls, by trace_hcall.c, are in trace.c and events.c. */
+struct hyp_trace_cpu *hyp_trace_lock(u64 cpu);
+void hyp_trace_unlock(struct hyp_trace_cpu *trace);
+int hyp_trace_ring_begin(struct hyp_trace_cpu *trace, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
+int hyp_trace_ring_add_leaf(struct hyp_trace_cpu *trace, u64 pfn);
+int hyp_trace_ring_add_pages(struct hyp_trace_cpu *trace, u64 pfn, u64 nr_pages);
+int hyp_trace_ring_end(struct hyp_trace_cpu *trace);
+int hyp_trace_ring_pop(struct hyp_trace_cpu *trace);
+int hyp_trace_enable(struct hyp_trace_cpu *trace, bool enable);
+int hyp_trace_swap_reader(struct hyp_trace_cpu *trace);
+int hyp_trace_reset(struct hyp_trace_cpu *trace);
+int hyp_trace_set_event(u64 nr, u64 id);
+int hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
+int hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 /* events.c: whether the event is on, a variable for each */
 #define HYP_EVENT(name, proto, fields, assign, printk)	extern u32 hyp_event_on_##name;
