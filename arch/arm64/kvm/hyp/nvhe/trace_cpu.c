@@ -17,6 +17,8 @@
 
 #include <nvhe/trace_cpu.h>
 
+u32 hyp_event_states[NR_HYP_EVENTS];
+atomic64_t hyp_trace_config;
 DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 
 /* For filter.c; NULL for a CPU that does not exist. */
