@@ -50,14 +50,8 @@
 	memset((char *)(obj) + offsetofend(typeof(*(obj)), member), value,		\
 	       sizeof(*(obj)) - offsetofend(typeof(*(obj)), member))
 
+#define __packed			__attribute__((packed))
 #define __uninitialized			__attribute__((uninitialized))
-
-static inline void put_unaligned_u64(u64 value, void *to)
-{
-	memcpy(to, &value, sizeof(value));
-}
-
-#define put_unaligned(value, to)	put_unaligned_u64(value, to)
 
 static inline u64 get_unaligned_u64(const void *from)
 {

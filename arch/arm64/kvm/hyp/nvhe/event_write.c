@@ -15,7 +15,6 @@
  */
 #include <linux/build_bug.h>
 #include <linux/string.h>
-#include <linux/unaligned.h>
 
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
@@ -122,7 +121,8 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 	__hyp_event_try_reserve(cpu, nr, __size, event);			\
 })
 
-static void __hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
+/* The slow path for fields that came in registers */
+static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
 {
 	struct hyp_event_fast_record record __uninitialized; /* All that is written is set now. */
 
@@ -130,140 +130,44 @@ static void __hyp_event_write_fields(unsigned long nr, const void *fields, unsig
 	hyp_event_write(nr, &record.header, sizeof(record.header) + size);
 }
 
-/* The slow path for fields that came in registers: @from is a number or an array. */
-#define hyp_event_write_fields(nr, from)					\
-({										\
-	const typeof(from) *__from = &(from);					\
-										\
-	BUILD_BUG_ON(sizeof(*__from) > sizeof_field(struct hyp_event_fast_record, fields)); \
-	__hyp_event_write_fields(nr, __from, sizeof(*__from));			\
-})
-
 /*
  * hyp_event_write_<bytes of fields>(): the slow path is out of line, so that the fast path
  * jumps there and needs no stack.
  */
-static noinline void hyp_event_write_4_slow(unsigned long nr, u64 a)
-{
-	u32 field = a;
-
-	hyp_event_write_fields(nr, field);
+#define HYP_EVENT_WRITE(size, type, params, args, fields...)			\
+struct hyp_event_words_##size {							\
+	type	words[(size) / sizeof(type)];					\
+} __packed;									\
+										\
+static noinline void hyp_event_write_##size##_slow(unsigned long nr, params)	\
+{										\
+	const type from[] = { fields };						\
+										\
+	BUILD_BUG_ON(sizeof(from) != (size));					\
+	hyp_event_write_fields(nr, from, sizeof(from));				\
+}										\
+										\
+void hyp_event_write_##size(unsigned long nr, params)				\
+{										\
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);		\
+	struct hyp_event_words_##size *to;					\
+	struct trace_ring_event event;						\
+										\
+	if (!hyp_event_try_reserve(cpu, nr, size, &event))			\
+		return hyp_event_write_##size##_slow(nr, args);			\
+										\
+	to = event.data;							\
+	*to = (struct hyp_event_words_##size) {{ fields }};			\
+	trace_ring_commit(&cpu->ring, &event);					\
 }
 
-void hyp_event_write_4(unsigned long nr, u64 a)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, sizeof(u32), &event))
-		return hyp_event_write_4_slow(nr, a);
-
-	*(u32 *)event.data = a;
-	trace_ring_commit(&cpu->ring, &event);
-}
-
-static noinline void hyp_event_write_8_slow(unsigned long nr, u64 a)
-{
-	hyp_event_write_fields(nr, a);
-}
-
-void hyp_event_write_8(unsigned long nr, u64 a)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, sizeof(u64), &event))
-		return hyp_event_write_8_slow(nr, a);
-
-	put_unaligned(a, (u64 *)event.data);
-	trace_ring_commit(&cpu->ring, &event);
-}
-
-static noinline void hyp_event_write_12_slow(unsigned long nr, u64 a, u64 b)
-{
-	const u32 fields[] = { a, a >> 32, b };
-
-	hyp_event_write_fields(nr, fields);
-}
-
-void hyp_event_write_12(unsigned long nr, u64 a, u64 b)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, 3 * sizeof(u32), &event))
-		return hyp_event_write_12_slow(nr, a, b);
-
-	put_unaligned(a, (u64 *)event.data);
-	*((u32 *)event.data + 2) = b;
-	trace_ring_commit(&cpu->ring, &event);
-}
-
-static noinline void hyp_event_write_16_slow(unsigned long nr, u64 a, u64 b)
-{
-	const u64 fields[] = { a, b };
-
-	hyp_event_write_fields(nr, fields);
-}
-
-void hyp_event_write_16(unsigned long nr, u64 a, u64 b)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, 2 * sizeof(u64), &event))
-		return hyp_event_write_16_slow(nr, a, b);
-
-	put_unaligned(a, (u64 *)event.data);
-	put_unaligned(b, (u64 *)event.data + 1);
-	trace_ring_commit(&cpu->ring, &event);
-}
-
-static noinline void hyp_event_write_24_slow(unsigned long nr, u64 a, u64 b, u64 c)
-{
-	const u64 fields[] = { a, b, c };
-
-	hyp_event_write_fields(nr, fields);
-}
-
-void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, 3 * sizeof(u64), &event))
-		return hyp_event_write_24_slow(nr, a, b, c);
-
-	put_unaligned(a, (u64 *)event.data);
-	put_unaligned(b, (u64 *)event.data + 1);
-	put_unaligned(c, (u64 *)event.data + 2);
-	trace_ring_commit(&cpu->ring, &event);
-}
-
-static noinline void hyp_event_write_48_slow(unsigned long nr, u64 a, u64 b, u64 c, u64 d,
-					     u64 e, u64 f)
-{
-	const u64 fields[] = { a, b, c, d, e, f };
-
-	hyp_event_write_fields(nr, fields);
-}
-
-void hyp_event_write_48(unsigned long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
-{
-	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
-	struct trace_ring_event event;
-
-	if (!hyp_event_try_reserve(cpu, nr, 6 * sizeof(u64), &event))
-		return hyp_event_write_48_slow(nr, a, b, c, d, e, f);
-
-	put_unaligned(a, (u64 *)event.data);
-	put_unaligned(b, (u64 *)event.data + 1);
-	put_unaligned(c, (u64 *)event.data + 2);
-	put_unaligned(d, (u64 *)event.data + 3);
-	put_unaligned(e, (u64 *)event.data + 4);
-	put_unaligned(f, (u64 *)event.data + 5);
-	trace_ring_commit(&cpu->ring, &event);
-}
+HYP_EVENT_WRITE(4, u32, HE_PROTO(u64 a), HE_ASSIGN(a), a)
+HYP_EVENT_WRITE(8, u64, HE_PROTO(u64 a), HE_ASSIGN(a), a)
+HYP_EVENT_WRITE(12, u32, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), a, a >> 32, b)
+HYP_EVENT_WRITE(16, u64, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), a, b)
+HYP_EVENT_WRITE(24, u64, HE_PROTO(u64 a, u64 b, u64 c), HE_ASSIGN(a, b, c), a, b, c)
+HYP_EVENT_WRITE(48, u64, HE_PROTO(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f),
+		HE_ASSIGN(a, b, c, d, e, f), a, b, c, d, e, f)
 
 static noinline void hyp_event_write_text(const char *text)
 {
