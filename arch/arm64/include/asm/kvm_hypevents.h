@@ -276,7 +276,7 @@ HYP_EVENT_PAGES(hyp_alloc)
 HYP_EVENT_PAGES(hyp_free)
 #undef HYP_EVENT_PAGES
 
-/* The text of a trace_hyp_printk() */
+/* The text of a hyp_trace_printk() */
 HYP_EVENT(hyp_printk,
 	HE_PROTO(const char *text),
 	HE_STRUCT(

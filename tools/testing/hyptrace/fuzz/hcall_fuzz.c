@@ -94,10 +94,10 @@ static void any_event(struct input *input)
 		trace_host_ffa_call(a, b, a, b, a, b & 1, a);
 		break;
 	case 4:
-		trace_hyp_printk("%llx %-40lld %c", a, b, (char)a);
+		hyp_trace_printk("%llx %-40lld %c", a, b, (char)a);
 		break;
 	case 5:
-		trace_hyp_printk("%127lld %0300llu", a, b);
+		hyp_trace_printk("%127lld %0300llu", a, b);
 		break;
 	case 6:
 		trace_guest_exit(a, b, a, b, a, b, a, b & 1);

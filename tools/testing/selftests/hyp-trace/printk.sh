@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# trace_hyp_printk() formats numbers as printf(3) does, at the ends of their ranges, on
+# hyp_trace_printk() formats numbers as printf(3) does, at the ends of their ranges, on
 # all CPUs at once and with filters. The text takes no more room in the ring than it
 # has.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh

@@ -171,7 +171,7 @@ HYP_EVENT_WRITE(48, u64, HE_PROTO(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f),
 
 static noinline void hyp_event_write_text(const char *text)
 {
-	(trace_hyp_printk)(text);	/* the event, not the macro */
+	trace_hyp_printk(text);
 }
 
 /**

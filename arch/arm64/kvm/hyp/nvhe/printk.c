@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text of numbers, for trace_hyp_printk()
+ * Text of numbers, for hyp_trace_printk()
  *
  * The conversions are those of printf(3) for integers, to the letter:
  *

@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-/* Arguments of a trace_hyp_printk() */
+/* Arguments of a hyp_trace_printk() */
 #define HYP_PRINTK_MAX_ARGS	6
 
 unsigned int hyp_format(char *buf, unsigned int size, const char *fmt, const u64 *args,

@@ -246,7 +246,7 @@ static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
 }
 
 /**
- * trace_hyp_printk - trace a text, as trace_printk() does in the kernel
+ * hyp_trace_printk - trace a text, as trace_printk() does in the kernel
  * @fmt:	a literal format as of printf(3), with conversions of integers only
  * @args:	integers, HYP_PRINTK_MAX_ARGS at most
  *
@@ -255,7 +255,7 @@ static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
  *
  * Context: any at EL2.
  */
-#define trace_hyp_printk(fmt, args...)					\
+#define hyp_trace_printk(fmt, args...)					\
 do {									\
 	BUILD_BUG_ON(COUNT_ARGS(args) > HYP_PRINTK_MAX_ARGS);		\
 	if (0)								\
