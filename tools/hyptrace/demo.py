@@ -102,11 +102,11 @@ def _show(out, said):
     each exit that KVM counted."""
     lines = trace.read(out / "trace.txt")
     exits = trace.guest_line(said, "exits")
-    seen = sum(bool(re.search("hyp_enter:? *reason=guest$", line)) for line in lines)
+    seen = sum(bool(re.search("hyp_enter:? *reason=guest ", line)) for line in lines)
     if not 0 < seen == exits:
         raise Failure(f"KVM counted {exits} exits of the guest, the trace has {seen}")
     print("\nThe trace where the guest makes its first hypercalls:")
-    entries = [nr for nr, line in enumerate(lines) if re.search("hyp_exit:? *reason=guest$", line)]
+    entries = [nr for nr, line in enumerate(lines) if re.search("hyp_exit:? *reason=guest ", line)]
     print("\n".join(lines[entries[2] - 3:entries[2] + 21]) + "\n")
     if not lines[0].startswith("cpus="):
         print(trace.summary(lines) + "\n")

@@ -71,7 +71,7 @@ def summary(lines):
             lost += each.count or 0
             entered.pop(each.cpu, None)
         elif isinstance(each, Event) and each.name in ("hyp_enter", "hyp_exit"):
-            counts[f"{each.name} {each.args}"] += 1
+            counts[f"{each.name} {each.args.split()[0]}"] += 1
             times.append(each.time)
             began = entered.pop(each.cpu, None)
             if each.name == "hyp_enter":

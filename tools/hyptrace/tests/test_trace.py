@@ -18,7 +18,8 @@ def lines_of(tokens):
     CPU's numbers, CPU?N lost events; @T is the time after a second, by default the place."""
     for place, token in enumerate(tokens.split(), 1):
         cpu, kind, what, at = re.fullmatch(r"(\d)([<>#?])([^@]*)(?:@(.*))?", token).groups()
-        text = {"<": f"hyp_enter reason={what}", ">": f"hyp_exit reason={what}"}.get(kind) or \
+        reason = f"reason={what} vcpu={'3' if what == 'guest' else '-1'}"
+        text = {"<": f"hyp_enter {reason}", ">": f"hyp_exit {reason}"}.get(kind) or \
             f"selftest id={int(cpu) * 1000000000 + int(what or 0)}"
         yield f"CPU:{cpu} [LOST {what and what + ' '}EVENTS]" if kind == "?" else \
             f"[{int(cpu):03}] {1 + int(at or place) / 1000000:>12.6f}: {text}"
@@ -93,9 +94,11 @@ def test_numbers(given, faults):
 
 @pytest.mark.parametrize("program, line", [
     *(("trace", line) for line in (
-        "[000] 1.000001: hyp_enter ", "[00] 1.000001: hyp_enter reason=hvc",
-        "[000] 1.00001: hyp_enter reason=hvc", "[000] 1.000001: hyp_enter reason=?",
-        "CPU:0 [LOST EVENTS]", "[000] 1.000001: hyp_enter reason=hvc vcpu=1")),
+        "[000] 1.000001: hyp_enter ", "[00] 1.000001: hyp_enter reason=hvc vcpu=-1",
+        "[000] 1.00001: hyp_enter reason=hvc vcpu=-1", "[000] 1.000001: hyp_enter reason=? vcpu=-1",
+        "CPU:0 [LOST EVENTS]", "[000] 1.000001: hyp_enter reason=hvc vcpu=-1 x",
+        "[000] 1.000001: hyp_enter reason=hvc", "[000] 1.000001: hyp_enter reason=hvc vcpu=1",
+        "[000] 1.000001: hyp_enter reason=guest vcpu=-1")),
     *(("numbers", line) for line in (
         "[000]     1.000001: selftest id=", "[000]     1.000001: selftest id=1 ",
         "[0] 1.000001: selftest id=1", "[000] 1.0001: selftest id=1", "".join(lines_of("0#1 0#2")),
@@ -116,7 +119,7 @@ def test_pairs_are_counted():
 def test_event_order():
     """event_order.awk: an empty trace has no event in its place; after a loss any event is."""
     assert trace.facts("event_order", lines=[]) == ["no events"]
-    for text in "guest_exit vcpu=0", "hyp_exit reason=guest", "host_hcall id=1":
+    for text in "guest_exit vcpu=0", "hyp_exit reason=guest vcpu=0", "host_hcall id=1":
         lines = ["CPU:0 [LOST 2 EVENTS]", f"[000] 1.000001: {text}"]
         assert not trace.facts("event_order", lines=lines)
 
@@ -156,7 +159,7 @@ early: s/1.000035/1.000029/ -> not between
 late: s/1.000035/1.000042/ -> not between
 early by seconds: s/1.000016/0.000016/ -> not between
 an older event on the same CPU: s/1.000035/1.000014/ -> backwards, not between
-backwards, though it may be early: 1i[001]     1.000017: hyp_exit reason=host -> backwards
+backwards, though it may be early: 1i[001]     1.000017: hyp_exit reason=host vcpu=-1 -> backwards
 an event that is not there: /id=1$/d -> missing
 an event that is there twice: 3p -> twice
 an event that nobody wrote: 3p; 3s/id=1/id=2/ -> never written

@@ -52,7 +52,8 @@ HYP_EVENT(ename,							\
 		__entry->reason = reason;				\
 		__entry->vcpu = vcpu;					\
 	),								\
-	HE_PRINTK("reason=%s", __print_named(reason, reasons))		\
+	HE_PRINTK("reason=%s vcpu=%d", __print_named(reason, reasons),	\
+		  __entry->vcpu)					\
 )
 HYP_EVENT_ENTRY_EXIT(hyp_enter, HYP_ENTER_NAMES)
 HYP_EVENT_ENTRY_EXIT(hyp_exit, HYP_EXIT_NAMES)

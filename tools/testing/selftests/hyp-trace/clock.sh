@@ -40,7 +40,7 @@ marker() {
 # between those times, given a microsecond for the rounding.
 outside() {
 	awk -v from="$1" -v to="$2" -v only="${3:-any}" '
-		/reason=guest$/ {
+		/reason=guest / {
 			if (only != "any" && $1 != sprintf("[%03d]", only))
 				next
 			n++

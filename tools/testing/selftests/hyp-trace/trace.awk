@@ -49,7 +49,8 @@ function turn(event, reason) {
 	next
 }
 
-!/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: hyp_(enter|exit) reason=[a-z]+$/ {
+!/^\[[0-9][0-9][0-9]+\] +[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]: hyp_(enter|exit) reason=[a-z]+ vcpu=(-1|[0-9]+)$/ ||
+($4 == "reason=guest") == ($5 == "vcpu=-1") {
 	report("malformed")
 	next
 }

@@ -73,7 +73,7 @@ test_cpus() {
 # Of the hypervisor, with all events on: a hypercall for each number, and the event in it.
 outside() {
 	awk '
-		/hyp_enter reason=hvc$/ { in_call[$1] = 1 }
+		/hyp_enter reason=hvc / { in_call[$1] = 1 }
 		/hyp_exit/ { in_call[$1] = 0 }
 		/selftest/ {
 			n++
