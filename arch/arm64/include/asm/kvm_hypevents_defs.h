@@ -17,7 +17,6 @@
 #define HYP_ENTER_SMC		1	/* an SMC of the host, trapped */
 #define HYP_ENTER_PSCI		2	/* the CPU was turned on, or resumed */
 #define HYP_ENTER_ABORT		3	/* a stage-2 abort of the host */
-#define HYP_ENTER_SYSREG	4	/* a system register access of the host's */
 #define HYP_ENTER_GUEST		5	/* a guest exit */
 #define HYP_ENTER_FIRMWARE	6	/* the return from an SMC of EL2 */
 #define HYP_ENTER_UNKNOWN	7
@@ -27,7 +26,6 @@
 	{ HYP_ENTER_SMC,	"smc" },	\
 	{ HYP_ENTER_PSCI,	"psci" },	\
 	{ HYP_ENTER_ABORT,	"abort" },	\
-	{ HYP_ENTER_SYSREG,	"sysreg" },	\
 	{ HYP_ENTER_GUEST,	"guest" },	\
 	{ HYP_ENTER_FIRMWARE,	"firmware" },	\
 	{ HYP_ENTER_UNKNOWN,	"unknown" }

@@ -183,7 +183,7 @@ is "each event has a directory" \
 	"$(find "$EVENTS" -mindepth 1 -type d | sed 's,.*/,,' | sort | xargs)" "$NAMES"
 
 is "hyp_enter: print fmt has each reason once" "$(symbols hyp_enter)" \
-	"abort firmware guest hvc psci smc sysreg unknown"
+	"abort firmware guest hvc psci smc unknown"
 is "hyp_exit: print fmt has each reason once" "$(symbols hyp_exit)" "firmware guest host"
 for event in $BASIC; do
 	is "$event: bytes in the ring are those of its format" "$(bytes_each "$event")" \
