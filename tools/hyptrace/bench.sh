@@ -89,7 +89,7 @@ tell_hcalls() {
 
 hcall_costs() {
 	for value in 1 2 3; do
-		for event in hyp_alloc host_share guest_exit; do
+		for event in hyp_alloc mem_transition guest_exit; do
 			echo "$event" >>$hyp/set_event
 			echo "!$event" >>$hyp/set_event
 		done

@@ -108,7 +108,7 @@ def test_events(checks):
     learns; each of its fields is explained, there or in a section that this one names."""
     parts = re.split(r"^(.*)\n=+$", read(EVENTS), flags=re.M)
     texts, events = dict(zip(parts[1::2], parts[2::2])), listed_events()
-    checks("the event list has events", len(events) >= 20, len(events))
+    checks("the event list has events", len(events) >= 15, len(events))
     for event, fields in events.items():
         text = texts.get(event, "")
         checks(f"{event}: a line of output", re.search(

@@ -112,30 +112,24 @@ HYP_EVENT(host_mem_abort,
 		  show_hyp_ec(__entry->esr), __entry->addr)
 )
 
-/* Memory is shared or donated, or that is refused. */
-#define HYP_EVENT_MEMORY(ename)						\
-HYP_EVENT(ename,							\
-	HE_PROTO(u64 pfn, u64 nr_pages, int ret),			\
-	HE_STRUCT(							\
-		he_field(u64, pfn)					\
-		he_field(u32, nr_pages)					\
-		he_field(s32, ret)					\
-	),								\
-	HE_ASSIGN(							\
-		__entry->pfn = pfn;					\
-		__entry->nr_pages = nr_pages;				\
-		__entry->ret = ret;					\
-	),								\
-	HE_PRINTK("pfn=0x%llx nr_pages=%u ret=%d", __entry->pfn,	\
-		  __entry->nr_pages, __entry->ret)			\
+/* Memory changes hands, or that is refused. */
+HYP_EVENT(mem_transition,
+	HE_PROTO(u8 op, u64 pfn, u64 nr_pages, int ret),
+	HE_STRUCT(
+		he_field(u64, pfn)
+		he_field(u32, nr_pages)
+		he_field(s16, ret)
+		he_named(u8, op, HYP_MEM_NAMES)
+	),
+	HE_ASSIGN(
+		__entry->pfn = pfn;
+		__entry->nr_pages = nr_pages;
+		__entry->ret = ret;
+		__entry->op = op;
+	),
+	HE_PRINTK("op=%s pfn=0x%llx nr_pages=%u ret=%d", __print_named(op, HYP_MEM_NAMES),
+		  __entry->pfn, __entry->nr_pages, __entry->ret)
 )
-HYP_EVENT_MEMORY(host_share)		/* with the hypervisor */
-HYP_EVENT_MEMORY(host_unshare)
-HYP_EVENT_MEMORY(host_donate)		/* to the hypervisor */
-HYP_EVENT_MEMORY(hyp_donate)		/* to the host */
-HYP_EVENT_MEMORY(host_share_ffa)	/* with the secure world */
-HYP_EVENT_MEMORY(host_unshare_ffa)
-#undef HYP_EVENT_MEMORY
 
 /*
  * An FF-A call of the host, and its result. EL2 does not keep a4. a0 has the call's status, or

@@ -40,6 +40,22 @@
 	{ HYP_EXIT_GUEST,	"guest" },	\
 	{ HYP_EXIT_FIRMWARE,	"firmware" }
 
+/* mem_transition: the op */
+#define HYP_MEM_HOST_SHARE		0	/* with the hypervisor */
+#define HYP_MEM_HOST_UNSHARE		1
+#define HYP_MEM_HOST_DONATE		2	/* to the hypervisor */
+#define HYP_MEM_HYP_DONATE		3	/* to the host */
+#define HYP_MEM_HOST_SHARE_FFA		4	/* with the secure world */
+#define HYP_MEM_HOST_UNSHARE_FFA	5
+
+#define HYP_MEM_NAMES						\
+	{ HYP_MEM_HOST_SHARE,		"host_share" },		\
+	{ HYP_MEM_HOST_UNSHARE,		"host_unshare" },	\
+	{ HYP_MEM_HOST_DONATE,		"host_donate" },	\
+	{ HYP_MEM_HYP_DONATE,		"hyp_donate" },		\
+	{ HYP_MEM_HOST_SHARE_FFA,	"host_share_ffa" },	\
+	{ HYP_MEM_HOST_UNSHARE_FFA,	"host_unshare_ffa" }
+
 /* hyp_enter, hyp_exit: not from or to a guest */
 #define HYP_NO_VCPU		(-1)
 

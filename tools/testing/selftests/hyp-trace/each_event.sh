@@ -47,16 +47,16 @@ exits_of() {
 	grep "^vcpu=$1 " guests | value exits
 }
 
-# pages EVENT: how many pages changed hands so, without an error.
+# pages OP: how many pages changed hands so, without an error.
 pages() {
-	sed -n "s/.*: $1 pfn=0x[0-9a-f]* nr_pages=\([0-9]*\) ret=0\$/\1/p" trace |
+	sed -n "s/.* op=$1 pfn=0x[0-9a-f]* nr_pages=\([0-9]*\) ret=0\$/\1/p" trace |
 		awk '{ n += $1 } END { print n + 0 }'
 }
 
-# pfns EVENT...: the pages, each as often as it was.
+# pfns OP...: the pages, each as often as it was.
 pfns() {
-	for event; do
-		sed -n "s/.*: $event pfn=\(0x[0-9a-f]*\) .*/\1/p" trace
+	for op; do
+		sed -n "s/.* op=$op pfn=\(0x[0-9a-f]*\) .*/\1/p" trace
 	done | sort | xargs
 }
 
@@ -66,9 +66,9 @@ unnamed() {
 }
 
 refused() {
-	grep -qE ' (host|hyp)_(share|unshare|donate) ' trace || [ "$(kvm_mode)" != protected ] ||
+	grep -q ' mem_transition op=' trace || [ "$(kvm_mode)" != protected ] ||
 		echo "no page changed hands"
-	grep -E ' (host|hyp)_(share|unshare|donate) .* ret=-' trace
+	grep ' mem_transition .* ret=-' trace
 }
 
 off_and_on() {
@@ -114,7 +114,7 @@ test_memory() {
 		holds "the host touched unmapped pages" "$(number host_mem_abort)" -gt 0
 	else
 		is "no page is shared or donated" \
-			"$(number '(donate|share|hyp_alloc|hyp_free|host_mem_abort) ')" 0
+			"$(number '(mem_transition|hyp_alloc|hyp_free|host_mem_abort) ')" 0
 		for name in 2 3 4 5; do
 			ktap_test_skip "$name: plain nVHE has no stage 2 for the host"
 		done

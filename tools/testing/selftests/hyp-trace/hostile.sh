@@ -142,9 +142,9 @@ test_refused() {
 	none "after refusals, tracing works" inexact_numbers
 }
 
-# pages_of EVENT: what the trace has of them that were not refused, a page each.
+# pages_of OP: what the trace has of them that were not refused, a page each.
 pages_of() {
-	sed -n "s/.*: $1 pfn=\(0x[0-9a-f]*\) .*ret=0$/\1/p" trace | sort -u | head -n 8
+	sed -n "s/.* op=$1 pfn=\(0x[0-9a-f]*\) .*ret=0$/\1/p" trace | sort -u | head -n 8
 }
 
 # Pages that are EL2's, or in its use, since a guest runs: what it says to them as rings'.
@@ -172,7 +172,7 @@ not_refused() {
 test_guest() {
 	reset
 	insmod "$MODULES/hyp_call.ko"
-	only host_share host_donate
+	only mem_transition
 	echo 1 >"$HYP/tracing_on"
 	guest --hvc 100000000 >guests &
 	runner=$!
@@ -188,7 +188,7 @@ test_guest() {
 }
 
 guest_has_pages() {
-	grep -q host_donate "$HYP/trace"
+	grep -q op=host_donate "$HYP/trace"
 }
 
 # attack NAME CALLS PARAMETER...

@@ -30,9 +30,8 @@ DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
 # a group of events to compare with, two events of it, and an event with a number called id.
 # Guests are for the hypervisor: tests leave out what only these cause.
 # shellcheck disable=SC2034
-CATALOGUE="guest_enter guest_exit host_donate host_ffa_call host_hcall host_mem_abort
-	host_share host_share_ffa host_smc host_unshare host_unshare_ffa hyp_alloc
-	hyp_donate hyp_enter hyp_exit hyp_free hyp_printk psci_call vcpu_illegal_trap"
+CATALOGUE="guest_enter guest_exit host_ffa_call host_hcall host_mem_abort host_smc hyp_alloc
+	hyp_enter hyp_exit hyp_free hyp_printk mem_transition psci_call vcpu_illegal_trap"
 EVENT=hyp_enter
 OTHER_EVENT=hyp_exit
 HOST_GROUP=kvm
