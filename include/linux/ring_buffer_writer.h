@@ -199,7 +199,6 @@ void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigne
 				   struct ring_buffer_reader_stats *stats);
 int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
 				 bool full);
-int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf);
 
 struct ring_buffer_event;
 struct ring_buffer_reader_iter;

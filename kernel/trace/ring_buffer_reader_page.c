@@ -7,16 +7,13 @@
  * the writer's count of its events is used, and user space validates the events. A reader
  * gets a page in one of two ways:
  *
- *	copied	 by ring_buffer_reader_read_page(), or straight to user space by
- *		 ring_buffer_reader_copy_to_user(). The page itself stays shared with the
+ *	copied	 by ring_buffer_reader_read_page(). The page itself stays shared with the
  *		 writer. To replace it would cost far more than the copy
  *	mapped	 by ring_buffer_map(), see ring_buffer_reader.c. User space sees the writer's
  *		 pages, and a meta page of the kernel's instead of the writer's
  *
  * Locking: rb_reader.lock.
  */
-#include <linux/uaccess.h>
-
 #include "ring_buffer_reader_internal.h"
 
 /*
@@ -183,68 +180,4 @@ int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *dat
 
 	memset(&copy->data[used], 0, RB_WRITER_PAGE_DATA - used);
 	return 0;
-}
-
-/* Write to the reader's page itself what was lost before it, and nothing behind its events. */
-static void rb_reader_finish_page(struct rb_reader *reader, unsigned int bytes)
-{
-	struct ring_buffer_writer_page *page = rb_reader_page(reader);
-
-	memset(&page->data[bytes], 0, RB_WRITER_PAGE_DATA - bytes);
-	WRITE_ONCE(page->commit, rb_page_set_lost(page, bytes, reader->consumed.lost));
-}
-
-/* ring_buffer_reader_copy_to_user(), with the lock. */
-static int rb_reader_copy_to_user(struct rb_reader *reader, void __user *ubuf)
-{
-	struct ring_buffer_writer_page *page;
-	struct rb_batch batch;
-	unsigned int commit;
-
-	lockdep_assert_held(reader->lock);
-
-	if (!rb_reader_next_is_complete(reader))
-		return -EAGAIN;
-
-	page = rb_reader_next_page(reader, &commit);
-	if (!page || !rb_reader_get_whole(reader, commit, PAGE_SIZE, &batch))
-		return -EAGAIN;
-
-	rb_reader_finish_page(reader, batch.bytes);
-	if (copy_to_user_nofault(ubuf, page, PAGE_SIZE))
-		return -EFAULT;
-
-	reader->consumed.lost = 0;
-	rb_reader_consume(reader, &batch);
-	return 0;
-}
-
-/**
- * ring_buffer_reader_copy_to_user - consume a whole page, straight to user space
- * @buffer:	a buffer from ring_buffer_reader()
- * @cpu:	the CPU
- * @ubuf:	PAGE_SIZE bytes, which get what ring_buffer_reader_read_page() fills in
- *
- * Consumes a page that the writer has left, and of which nothing was consumed.
- *
- * Context: any but NMI, of the task with @ubuf.
- * Return: 0; -EAGAIN when the next page is not such a page; -EFAULT when @ubuf is not
- * mapped just now. In both cases ring_buffer_reader_read_page() may have a page.
- * -ENODEV when @cpu has no ring.
- */
-int ring_buffer_reader_copy_to_user(struct trace_buffer *buffer, int cpu, void __user *ubuf)
-{
-	struct rb_reader *reader;
-	unsigned long flags;
-	int ret;
-
-	if (!ring_buffer_reader_has_cpu(buffer, cpu))
-		return -ENODEV;
-
-	reader = rb_reader_of(buffer, cpu);
-	raw_spin_lock_irqsave(reader->lock, flags);
-	ret = rb_reader_copy_to_user(reader, ubuf);
-	raw_spin_unlock_irqrestore(reader->lock, flags);
-
-	return ret;
 }

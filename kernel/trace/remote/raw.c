@@ -2,10 +2,10 @@
 /*
  * trace_pipe_raw: a remote's events by the page, for programs
  *
- * The remote writes pages in the format of the kernel's ring buffer. splice() and a read() of
- * a whole page copy a page once. A program that maps the ring copies none. When a reader
- * waits, what is refused and with which error is as in the kernel's trace_pipe_raw. Unlike
- * there, one read() can return several pages.
+ * The remote writes pages in the format of the kernel's ring buffer. splice() copies a page once.
+ * read() copies it twice, since user space may fault, and events are consumed under a spinlock.
+ * A program that maps the ring copies none. When a reader waits, what is refused and with which
+ * error is as in the kernel's trace_pipe_raw. Unlike there, one read() can return several pages.
  *
  * Locking: trace_remote_raw.lock serialises the readers of one descriptor, and
  * trace_remote_read_lock() those of a CPU. No reader waits for events with either.
@@ -134,44 +134,38 @@ static int remote_raw_fill(struct trace_remote_raw *raw, struct file *file, size
 	return 1;
 }
 
-static int remote_raw_take_user_page(struct trace_remote_raw *raw, char __user *ubuf)
+/* Returns the bytes that were copied. What user space has no room for stays for the next read(). */
+static size_t remote_raw_copy_page(struct trace_remote_raw *raw, char __user *ubuf, size_t cnt)
 {
-	int ret;
-
-	trace_remote_read_lock(raw->remote, raw->cpu);
-	ret = ring_buffer_reader_copy_to_user(raw->buffer, raw->cpu, ubuf);
-	trace_remote_read_unlock(raw->remote, raw->cpu);
-
-	return ret;
-}
-
-/* Whole pages, as far as there are: straight from the ring. Returns the bytes taken. */
-static size_t remote_raw_take_user(struct trace_remote_raw *raw, char __user *ubuf, size_t cnt)
-{
-	size_t taken = 0;
-	int ret = 0;
-
 	lockdep_assert_held(&raw->lock);
 
-	if (raw->used < PAGE_SIZE)
-		return 0;
+	cnt = min(cnt, PAGE_SIZE - raw->used);
+	cnt -= copy_to_user(ubuf, raw->page + raw->used, cnt);
+	raw->used += cnt;
+	return cnt;
+}
 
-	while (!ret && cnt - taken >= PAGE_SIZE && !signal_pending(current)) {
-		ret = remote_raw_take_user_page(raw, ubuf + taken);
-		if (ret == -EFAULT && !fault_in_writeable(ubuf + taken, PAGE_SIZE))
-			ret = remote_raw_take_user_page(raw, ubuf + taken);
-		if (!ret)
-			taken += PAGE_SIZE;
+/* Copy whole pages, as far as there are any. Returns the bytes that were copied. */
+static size_t remote_raw_copy_pages(struct trace_remote_raw *raw, char __user *ubuf, size_t cnt)
+{
+	size_t copied = 0;
+
+	while (raw->used >= PAGE_SIZE && cnt - copied >= PAGE_SIZE && !signal_pending(current)) {
+		if (remote_raw_take(raw, raw->page, PAGE_SIZE, true))
+			break;
+
+		raw->used = 0;
+		copied += remote_raw_copy_page(raw, ubuf + copied, PAGE_SIZE);
 		cond_resched();
 	}
 
-	return taken;
+	return copied;
 }
 
 static ssize_t remote_raw_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_remote_raw *raw = file->private_data;
-	size_t left, taken;
+	size_t copied;
 	int ret;
 
 	if (!cnt)
@@ -179,21 +173,15 @@ static ssize_t remote_raw_read(struct file *file, char __user *ubuf, size_t cnt,
 
 	guard(mutex)(&raw->lock);
 
-	taken = remote_raw_take_user(raw, ubuf, cnt);
-	if (taken)
-		return taken;
+	copied = remote_raw_copy_pages(raw, ubuf, cnt);
+	if (copied)
+		return copied;
 
 	ret = remote_raw_fill(raw, file, cnt);
 	if (ret <= 0)
 		return ret;
 
-	cnt = min(cnt, PAGE_SIZE - raw->used);
-	left = copy_to_user(ubuf, raw->page + raw->used, cnt);
-	if (left == cnt)
-		return -EFAULT;
-
-	raw->used += cnt - left;
-	return cnt - left;
+	return remote_raw_copy_page(raw, ubuf, cnt) ?: -EFAULT;
 }
 
 static void remote_raw_spd_release(struct splice_pipe_desc *spd, unsigned int i)

@@ -143,21 +143,23 @@ static int op_fault(void)
 	return drain(take_read, 0);
 }
 
-/* Into memory that ends within the page: @step bytes before it does. */
+/* Into memory that ends after @step bytes, by a read of a page more. */
 static int op_half_fault(void)
 {
-	long size = sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = sysconf(_SC_PAGESIZE), room = (step + size - 1) / size * size, part;
+	unsigned char *memory = mmap(NULL, room + size, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ssize_t ret;
 
-	munmap(memory + size, size);
-	ret = read(fd, memory + size - step, raw_page_size());
+	munmap(memory + room, size);
+	memory += room - step;
+	ret = read(fd, memory, step + raw_page_size());
 	puts(outcome(ret));
-	if (ret < 0)
-		return 0;
-	memcpy(page, memory + size - step, ret);
-	have = ret;
+	for (; ret > 0; ret -= part, memory += part) {
+		part = (size_t)ret < raw_page_size() ? (size_t)ret : raw_page_size();
+		memcpy(page, memory, part);
+		take_bytes(part);
+	}
 	step = raw_page_size();
 	return drain(take_read, 0);
 }
@@ -280,7 +282,7 @@ static const struct op {
 	{ "dump", op_dump, "copy what there is, read N bytes at a time" },
 	{ "once", op_once, "read N bytes" },
 	{ "fault", op_fault, "read N bytes to where there is no memory, print all then" },
-	{ "half-fault", op_half_fault, "read a page to memory of N bytes, print all then" },
+	{ "half-fault", op_half_fault, "read more than N bytes to memory of N, print all then" },
 	{ "bytes", op_bytes, "splice N bytes" },
 	{ "offset", op_offset, "splice a page from the offset N" },
 	{ "full", op_full, "splice to a full pipe of N pages, print all then" },

@@ -40,6 +40,12 @@ read_all() {
 	raw_all read "$RAW_BYTES"
 }
 
+# By a read of three pages to memory that ends within the third one; then the rest.
+half_all() {
+	raw_all half-fault $((RAW_BYTES * 5 / 2)) >halves
+	grep selftest halves
+}
+
 # reads HOW [ARGUMENT]...: what is wrong with all that was read.
 reads() {
 	reset_numbers 16
@@ -65,6 +71,9 @@ test_sizes() {
 		none "each event once, spliced $pages pages at a time" reads splice_all $pages 16
 	done
 	none "each event once, spliced to a pipe of 2 pages" reads splice_all 16 2
+	none "each event once, read to memory that ends within the third page" reads half_all
+	holds "that read has more than two pages" \
+		"$(grep -v : halves | sort -n | head -n 1)" -gt $((2 * RAW_BYTES))
 	is "nothing is left" "$(raw once "$HYP/$RAW" "$RAW_BYTES")" EAGAIN
 	write_numbers $COUNT
 	is "a larger read returns more pages" \
@@ -332,7 +341,7 @@ all_lines() {
 	[ "$(cat shared.* | wc -l)" -ge $((2000 * CPUS)) ]
 }
 
-plan 59 write_event
+plan 61 write_event
 test_sizes
 test_outcomes
 test_waiting
