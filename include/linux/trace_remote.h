@@ -5,6 +5,25 @@
  * A remote is not this kernel, and writes trace events into rings of pages that it shares
  * with this kernel: a hypervisor, firmware, a co-processor. It registers what it can do and
  * which events it has, and gets a directory in tracefs with the files of a trace instance.
+ *
+ * Mainline has a smaller layer of this kind since Linux 7.1, also by CONFIG_TRACE_REMOTE. Where
+ * this one differs it has other names, so that nothing compiles and then means something else:
+ *
+ *	trace_remote_register()	trace_remote_create(), trace_remote_create_dir(): the remote is
+ *				known before tracefs is there. Errors are an ERR_PTR(), and
+ *				trace_remote_destroy() undoes all. struct trace_remote_desc has
+ *				the arguments, the module that owns the remote, and limits
+ *	trace_remote_callbacks	struct trace_remote_ops
+ *	  init			get() and start(): when the rings are loaded, when tracing begins
+ *	  load_trace_buffer	load_ring(), unload_ring(): a ring at a time, into memory that the
+ *	  unload_trace_buffer	remote owns. So a CPU that comes up later gets a ring
+ *	  enable_tracing	enable_cpu(): a CPU, called on it
+ *	  swap_reader_page	swap_reader(), which returns the id of the page
+ *	  reset			reset_ring(), called on the ring's CPU
+ *	  enable_event		set_events(): all events in one call, which can fail as a whole
+ *	remote_event		struct trace_remote_event: it has a struct trace_event_call, and so
+ *				a format, and an id that no event of the kernel has
+ *	(none)			set_filter(): the remote evaluates filters itself
  */
 #ifndef _LINUX_TRACE_REMOTE_H
 #define _LINUX_TRACE_REMOTE_H
@@ -53,7 +72,7 @@ struct trace_remote_event {
  * @enable_cpu:	let the remote write events on a CPU, or not. Called on the CPU; on another
  *		one while the CPU is offline
  * @swap_reader: as struct ring_buffer_writer_ops has it
- * @reset:	likewise
+ * @reset_ring:	as its reset()
  * @clock:	the clock of the events, as the kernel reads it, ns
  * @start:	tracing begins: set the remote's clock. Returns 0 or an errno
  * @stop:	tracing has ended
@@ -64,7 +83,7 @@ struct trace_remote_event {
  * @write_event: have the remote write an event for a test; may be NULL
  *
  * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
- * @reset, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
+ * @reset_ring, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
  * @start and @stop are serialised, and made with cpu_hotplug_lock held: a CPU that comes up
  * may need a ring. Those of @set_events and of @set_filter each are serialised.
  */
@@ -75,7 +94,7 @@ struct trace_remote_ops {
 	void (*unload_ring)(void *priv, int cpu, struct ring_buffer_writer_cpu *ring);
 	int (*enable_cpu)(void *priv, int cpu, bool enable);
 	int (*swap_reader)(void *priv, int cpu);
-	int (*reset)(void *priv, int cpu);
+	int (*reset_ring)(void *priv, int cpu);
 	u64 (*clock)(void);
 	int (*start)(void *priv);
 	void (*stop)(void *priv);
@@ -106,8 +125,8 @@ struct trace_remote_desc {
 	bool				own_hotplug;
 };
 
-struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc, void *priv);
-void trace_remote_unregister(struct trace_remote *remote);
+struct trace_remote *trace_remote_create(const struct trace_remote_desc *desc, void *priv);
+void trace_remote_destroy(struct trace_remote *remote);
 int trace_remote_create_dir(struct trace_remote *remote);
 
 int trace_remote_set_on(struct trace_remote *remote, bool on);

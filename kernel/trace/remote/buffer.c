@@ -46,7 +46,7 @@ static int remote_swap_reader(struct ring_buffer_writer *writer, int cpu)
 static int remote_reset(struct ring_buffer_writer *writer, int cpu)
 {
 	lockdep_assert_irqs_disabled();
-	return trace_remote_call(remote_of_writer(writer), reset, cpu);
+	return trace_remote_call(remote_of_writer(writer), reset_ring, cpu);
 }
 
 static const struct ring_buffer_writer_ops remote_writer_ops = {

@@ -123,7 +123,7 @@ int trace_remote_enable_cpus(struct trace_remote *remote, bool enable)
  * @cpu:	the CPU, or RING_BUFFER_ALL_CPUS
  *
  * Context: process context, may sleep; with trace_remote.lock.
- * Return: 0, or what the remote's reset() returned.
+ * Return: 0, or what the remote's reset_ring() returned.
  */
 int trace_remote_reset_cpus(struct trace_remote *remote, int cpu)
 {

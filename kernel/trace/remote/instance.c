@@ -585,7 +585,7 @@ void trace_remote_put_reader(struct trace_remote *remote)
  * @cpu:	those of a CPU, or RING_BUFFER_ALL_CPUS
  *
  * Context: process context, may sleep.
- * Return: 0, or what the remote's reset() returned.
+ * Return: 0, or what the remote's reset_ring() returned.
  */
 int trace_remote_clear(struct trace_remote *remote, int cpu)
 {

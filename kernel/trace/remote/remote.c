@@ -100,7 +100,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 }
 
 /**
- * trace_remote_register - register a remote
+ * trace_remote_create - register a remote
  * @desc:	the remote, which must stay as it is
  * @priv:	for its functions
  *
@@ -108,10 +108,10 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
  * before trace_remote_create_dir().
  *
  * Context: process context, may sleep; from fs_initcall() on.
- * Return: the remote, until trace_remote_unregister(); or an ERR_PTR(): of -ENOMEM; of what
+ * Return: the remote, until trace_remote_destroy(); or an ERR_PTR(): of -ENOMEM; of what
  * trace_add_remote_event() returns; or of -ENOSPC if there are no states of CPU hotplug.
  */
-struct trace_remote *trace_remote_register(const struct trace_remote_desc *desc, void *priv)
+struct trace_remote *trace_remote_create(const struct trace_remote_desc *desc, void *priv)
 {
 	struct trace_remote *remote = remote_alloc(desc, priv);
 	int ret;
@@ -136,17 +136,17 @@ err_free:
 	remote_free(remote);
 	return ERR_PTR(ret);
 }
-EXPORT_SYMBOL_GPL(trace_remote_register);
+EXPORT_SYMBOL_GPL(trace_remote_create);
 
 /**
- * trace_remote_unregister - undo trace_remote_register()
+ * trace_remote_destroy - undo trace_remote_create()
  * @remote:	the remote. Its module is being removed, or it has no directory
  *
  * Tracing is turned off, and the buffer is freed.
  *
  * Context: process context, may sleep.
  */
-void trace_remote_unregister(struct trace_remote *remote)
+void trace_remote_destroy(struct trace_remote *remote)
 {
 	trace_remote_registry_del(remote);
 	trace_remote_dump_unregister(remote);
@@ -159,7 +159,7 @@ void trace_remote_unregister(struct trace_remote *remote)
 	trace_remote_clear_errors(remote);
 	remote_free(remote);
 }
-EXPORT_SYMBOL_GPL(trace_remote_unregister);
+EXPORT_SYMBOL_GPL(trace_remote_destroy);
 
 static int __init remote_init(void)
 {

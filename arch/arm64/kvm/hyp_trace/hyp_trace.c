@@ -123,7 +123,7 @@ static const struct trace_remote_ops hyp_trace_ops = {
 	.unload_ring	= hyp_trace_unload_ring,
 	.enable_cpu	= hyp_trace_enable_cpu,
 	.swap_reader	= hyp_trace_swap_reader,
-	.reset		= hyp_trace_reset,
+	.reset_ring	= hyp_trace_reset,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= hyp_trace_clock_start,
 	.stop		= hyp_trace_clock_stop,
@@ -147,14 +147,14 @@ static struct trace_remote_desc hyp_trace_desc = {
  * hyp_trace_register - register the hypervisor as a remote
  *
  * Context: process context, may sleep; once KVM is initialised.
- * Return: as trace_remote_register().
+ * Return: as trace_remote_create().
  */
 struct trace_remote *hyp_trace_register(void)
 {
 	struct trace_remote *remote;
 
 	hyp_trace_desc.own_hotplug = is_protected_kvm_enabled();
-	remote = trace_remote_register(&hyp_trace_desc, NULL);
+	remote = trace_remote_create(&hyp_trace_desc, NULL);
 	if (!IS_ERR(remote))
 		hyp_trace_remote = remote;
 	return remote;
@@ -168,7 +168,7 @@ struct trace_remote *hyp_trace_register(void)
  */
 void hyp_trace_unregister(struct trace_remote *remote)
 {
-	trace_remote_unregister(remote);
+	trace_remote_destroy(remote);
 	hyp_trace_remote = NULL;
 }
 

@@ -155,12 +155,12 @@ const struct trace_remote_desc kunit_remote_desc = {
 
 static void kunit_remote_unregister(void *remote)
 {
-	trace_remote_unregister(remote);
+	trace_remote_destroy(remote);
 }
 
 struct trace_remote *kunit_remote_register(struct kunit *test)
 {
-	struct trace_remote *remote = trace_remote_register(&kunit_remote_desc, NULL);
+	struct trace_remote *remote = trace_remote_create(&kunit_remote_desc, NULL);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, kunit_remote_unregister, remote));

@@ -137,7 +137,7 @@ static void __init setup_test_files(struct kunit *test)
 
 static int __init setup_test_register(void)
 {
-	struct trace_remote *remote = trace_remote_register(&kunit_remote_desc, NULL);
+	struct trace_remote *remote = trace_remote_create(&kunit_remote_desc, NULL);
 
 	if (IS_ERR(remote))
 		return PTR_ERR(remote);
@@ -146,13 +146,13 @@ static int __init setup_test_register(void)
 	if (setup_test_has_formats(remote->desc->events, remote->desc->nr_events))
 		return 0;
 
-	trace_remote_unregister(remote);
+	trace_remote_destroy(remote);
 	return -EIO;
 }
 
 static void __init setup_test_unregister(void)
 {
-	trace_remote_unregister(setup_test_remote);
+	trace_remote_destroy(setup_test_remote);
 }
 
 /*

@@ -9,7 +9,7 @@
  *	test_events.h		the events: record, fields, text
  *	remote_test_ops		what the core asks of the remote
  *	remote_test_desc	its name, its events, its functions
- *	remote_test_init()	trace_remote_register(), then trace_remote_create_dir()
+ *	remote_test_init()	trace_remote_create(), then trace_remote_create_dir()
  *
  * A number that is written to write_event comes back from the thread of the CPU that wrote it,
  * as one event of each kind that is enabled. The write returns when these are in the ring. So
@@ -460,7 +460,7 @@ static const struct trace_remote_ops remote_test_ops = {
 	.unload_ring	= remote_test_unload_ring,
 	.enable_cpu	= remote_test_enable_cpu,
 	.swap_reader	= remote_test_swap_reader,
-	.reset		= remote_test_reset,
+	.reset_ring	= remote_test_reset,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= remote_test_start,
 	.stop		= remote_test_stop,
@@ -490,13 +490,13 @@ static int __init remote_test_init(void)
 		init_completion(&cpu->done);
 	}
 
-	remote_test_remote = trace_remote_register(&remote_test_desc, NULL);
+	remote_test_remote = trace_remote_create(&remote_test_desc, NULL);
 	if (IS_ERR(remote_test_remote))
 		return PTR_ERR(remote_test_remote);
 
 	ret = trace_remote_create_dir(remote_test_remote);
 	if (ret)
-		trace_remote_unregister(remote_test_remote);
+		trace_remote_destroy(remote_test_remote);
 	return ret;
 }
 
@@ -507,7 +507,7 @@ static void __exit remote_test_exit(void)
 {
 	int i;
 
-	trace_remote_unregister(remote_test_remote);
+	trace_remote_destroy(remote_test_remote);
 	for (i = 0; i < NR_REMOTE_TEST_EVENTS; i++)
 		kfree(rcu_dereference_protected(remote_test_filters[i], true));
 }
