@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A ring buffer whose writer is not this kernel.
+ * The rings of a remote writer: what is on their pages
  *
- * A remote writer (a hypervisor, say) fills rings of pages that it shares
- * with the kernel, one ring per CPU, in the format of the kernel's own ring
- * buffer. This header holds what the two have in common: the layout of a
- * page, of an event's header and of the meta page, all free of other kernel
- * headers so that the writer's source builds anywhere; and, for the reading
- * kernel, the description of a writer and what makes a trace buffer of it.
+ * A remote writer (a hypervisor, say) fills rings of pages that it shares with the kernel, one
+ * ring per CPU, in the format of the kernel's own ring buffer. This header has the layout of a
+ * page, of an event's header and of the meta page. It is free of other kernel headers, so that
+ * the writer's source builds anywhere. The reader's side is kernel/trace/ring_buffer_reader.h.
  */
 #ifndef _LINUX_RING_BUFFER_WRITER_H
 #define _LINUX_RING_BUFFER_WRITER_H
@@ -117,10 +115,6 @@ struct ring_buffer_writer_meta {
 /* A ring needs a page to read, a page to write and one to go to. */
 #define RB_WRITER_MIN_PAGES	3
 
-struct ring_buffer_writer;
-struct trace_buffer;
-struct cpumask;
-
 /**
  * struct ring_buffer_writer_cpu - the ring of one CPU
  * @meta:	its meta page
@@ -132,170 +126,5 @@ struct ring_buffer_writer_cpu {
 	void				**pages;
 	unsigned int			nr_pages;
 };
-
-/**
- * struct ring_buffer_writer_ops - what a reader asks of the writer
- * @swap_reader: give back the reader's page of @cpu, which is wholly read,
- *		and take the oldest unread one; at least a release. Called with
- *		the CPU's reader lock held and interrupts off. Returns the id of the new
- *		reader's page; -ENODATA when there is none; -EAGAIN when the
- *		writer was too quick.
- * @reset:	clear all events of @cpu and zero its counters; same context.
- *		Called on @cpu itself, or on any CPU while @cpu is offline.
- *		Returns 0 or a negative errno.
- */
-struct ring_buffer_writer_ops {
-	int (*swap_reader)(struct ring_buffer_writer *writer, int cpu);
-	int (*reset)(struct ring_buffer_writer *writer, int cpu);
-};
-
-/**
- * struct ring_buffer_writer - a remote writer
- * @ops:	what it can be asked to do
- * @clock:	the clock of its events, as the kernel reads it, ns
- * @cpumask:	the CPUs that have a ring at first, see ring_buffer_reader_add_cpu()
- * @cpus:	their rings, by CPU; nr_cpu_ids of them
- *
- * Must stay as it is until ring_buffer_reader_free(), but for CPUs that get a ring.
- */
-struct ring_buffer_writer {
-	const struct ring_buffer_writer_ops	*ops;
-	u64					(*clock)(void);
-	const struct cpumask			*cpumask;
-	struct ring_buffer_writer_cpu		*cpus;
-};
-
-/**
- * struct ring_buffer_reader_stats - the counters of a CPU, all of one time
- * @entries:	events to be read
- * @overrun:	events overwritten before they were read
- * @read:	events read; with the above, all that were written
- * @bytes:	bytes of the events to be read
- * @dropped:	events the writer could not take
- */
-struct ring_buffer_reader_stats {
-	unsigned long	entries;
-	unsigned long	overrun;
-	unsigned long	read;
-	unsigned long	bytes;
-	unsigned long	dropped;
-};
-
-struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer);
-void ring_buffer_reader_free(struct trace_buffer *buffer);
-int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer,
-			       int cpu);
-bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu);
-bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer);
-int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
-void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
-void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
-				  struct ring_buffer_reader_stats *stats);
-
-/* How often a reader waits for a writer that is between two pages, 100 us each time */
-#define RING_BUFFER_READER_ROUNDS	1000
-
-void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigned int *rounds,
-				   struct ring_buffer_reader_stats *stats);
-int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
-				 bool full);
-
-struct ring_buffer_event;
-struct ring_buffer_reader_iter;
-
-struct ring_buffer_reader_iter *
-ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu);
-struct ring_buffer_event *
-ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts);
-unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter);
-void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
-void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
-
-struct rb_reader;
-
-/**
- * struct ring_buffer_reader_walk - the events of a page, one after the other
- * @page:	the page, or a copy of it
- * @commit:	bytes of events on it
- * @offset:	where the event is, bytes
- * @length:	bytes of the event with its header; 0 before the first and after the last one
- * @header:	bytes of its header
- * @ts:		its time, ns
- *
- * For the ring buffer's own files, see kernel/trace/ring_buffer_reader_internal.h.
- */
-struct ring_buffer_reader_walk {
-	const struct ring_buffer_writer_page	*page;
-	unsigned int				commit;
-	unsigned int				offset;
-	unsigned int				length;
-	unsigned int				header;
-	u64					ts;
-};
-
-/**
- * struct ring_buffer_reader_cursor - consumes the events of a CPU one by one
- * @event:	the event that it is at; NULL if the copy has no more events
- * @ts:		the event's time, ns
- * @lost:	events lost before it
- * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_cursor.c
- * @nr_resets:	rb_reader.nr_resets when the copy was made
- * @walk:	where it is in the copy; @walk.commit is 0 if there is none
- * @offset:	bytes of the copy that it went past
- * @stamp:	time of the last event that it went past, ns
- * @nr:		events that it went past and that are still in the ring
- */
-struct ring_buffer_reader_cursor {
-	struct ring_buffer_event	*event;
-	u64				ts;
-	unsigned long			lost;
-	struct rb_reader		*reader;
-	unsigned int			nr_resets;
-	struct ring_buffer_reader_walk	walk;
-	unsigned int			offset;
-	u64				stamp;
-	unsigned int			nr;
-};
-
-void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
-				     struct trace_buffer *buffer, int cpu);
-struct ring_buffer_event *
-ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor);
-bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor);
-void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor);
-
-/**
- * struct ring_buffer_reader_dump - the last events of a CPU, one by one
- * @ts:		time of the event that it is at, ns
- * @lost:	events before that were overwritten meanwhile; for the caller to clear
- * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_dump.c
- * @pos:	positions of the pages to read
- * @nr_pages:	how many
- * @nr_opened:	how many of them it has begun
- * @oldest:	position of the oldest page that was not the reader's at the start
- * @left:	events to go to
- * @limit:	a writer that comes to that position may overwrite the page
- * @read:	bytes of the page that were consumed
- * @walk:	where it is on the page; @walk.page is NULL if it is on none
- */
-struct ring_buffer_reader_dump {
-	u64				ts;
-	bool				lost;
-	struct rb_reader		*reader;
-	u64				pos[4];
-	unsigned int			nr_pages;
-	unsigned int			nr_opened;
-	u64				oldest;
-	unsigned int			left;
-	u64				limit;
-	unsigned int			read;
-	struct ring_buffer_reader_walk	walk;
-};
-
-void ring_buffer_reader_dump_start(struct ring_buffer_reader_dump *dump,
-				   struct trace_buffer *buffer, int cpu, unsigned int max);
-bool ring_buffer_reader_dump_next(struct ring_buffer_reader_dump *dump);
-unsigned int ring_buffer_reader_dump_copy(struct ring_buffer_reader_dump *dump, void *data,
-					  unsigned int size);
 
 #endif /* _LINUX_RING_BUFFER_WRITER_H */

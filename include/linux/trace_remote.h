@@ -71,8 +71,12 @@ struct trace_remote_event {
  *		the memory stays where it is
  * @enable_cpu:	let the remote write events on a CPU, or not. Called on the CPU; on another
  *		one while the CPU is offline
- * @swap_reader: as struct ring_buffer_writer_ops has it
- * @reset_ring:	as its reset()
+ * @swap_reader: give the reader the oldest unread page of a CPU's ring, in exchange for the
+ *		reader's page, which is wholly read; at least a release. Returns the id of the
+ *		new reader's page; -ENODATA when there is none; -EAGAIN when the remote was too
+ *		quick
+ * @reset_ring:	clear all events of a CPU and zero its counters. Called on the CPU, as
+ *		@enable_cpu is. Returns 0 or an errno
  * @clock:	the clock of the events, as the kernel reads it, ns
  * @start:	tracing begins: set the remote's clock. Returns 0 or an errno
  * @stop:	tracing has ended

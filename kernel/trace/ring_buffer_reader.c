@@ -367,7 +367,7 @@ static const struct rb_reader_ops rb_reader_ops = {
  * @writer:	the writer; its rings are set up
  *
  * Events are read with a cursor, an iterator or by the page, see
- * ring_buffer_writer.h. Of the functions in ring_buffer.h the buffer has
+ * ring_buffer_reader.h. Of the functions in ring_buffer.h the buffer has
  * ring_buffer_map() and what goes with it, those that wait, reset, free, or return
  * counters and sizes. The others do nothing or fail: the kernel can't write to the
  * buffer or resize it, and ring_buffer_consume(), ring_buffer_read_page() and

@@ -1,93 +1,187 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ring_buffer.c asks of the reader, for the buffers that a remote writer fills. Included by
- * ring_buffer.c alone. Without CONFIG_RING_BUFFER_READER there is no such buffer, and all of it
- * is constant.
+ * Reading the rings of a remote writer
+ *
+ * ring_buffer_reader() makes a trace buffer of the rings that a struct ring_buffer_writer
+ * describes. What is on their pages is in include/linux/ring_buffer_writer.h. A CPU's events can
+ * be read in these ways:
+ *
+ *	cursor		consumes events one by one
+ *	read_page	consumes events by the page
+ *	iter		reads events without consuming them
+ *	dump		reads the last events without a lock
  */
-#ifdef CONFIG_RING_BUFFER_READER
+#ifndef __RING_BUFFER_READER_H
+#define __RING_BUFFER_READER_H
 
-#include "ring_buffer_reader_internal.h"
+#include <linux/ring_buffer_writer.h>
+#include <linux/types.h>
 
-static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return unlikely(cpu_buffer->reader);
-}
+struct cpumask;
+struct rb_reader;
+struct ring_buffer_event;
+struct ring_buffer_reader_iter;
+struct ring_buffer_writer;
+struct trace_buffer;
 
-/* The kernel can't write to it: only a remote writer can. */
-static inline bool rb_buffer_has_writer(struct trace_buffer *buffer)
-{
-	return unlikely(buffer->reader_ops);
-}
+/**
+ * struct ring_buffer_writer_ops - what a reader asks of the writer
+ * @swap_reader: give back the reader's page of @cpu, which is wholly read,
+ *		and take the oldest unread one; at least a release. Called with
+ *		the CPU's reader lock held and interrupts off. Returns the id of the new
+ *		reader's page; -ENODATA when there is none; -EAGAIN when the
+ *		writer was too quick.
+ * @reset:	clear all events of @cpu and zero its counters; same context.
+ *		Called on @cpu itself, or on any CPU while @cpu is offline.
+ *		Returns 0 or a negative errno.
+ */
+struct ring_buffer_writer_ops {
+	int (*swap_reader)(struct ring_buffer_writer *writer, int cpu);
+	int (*reset)(struct ring_buffer_writer *writer, int cpu);
+};
 
-static inline void rb_writer_free(struct trace_buffer *buffer)
-{
-	buffer->reader_ops->free(buffer);
-}
+/**
+ * struct ring_buffer_writer - a remote writer
+ * @ops:	what it can be asked to do
+ * @clock:	the clock of its events, as the kernel reads it, ns
+ * @cpumask:	the CPUs that have a ring at first, see ring_buffer_reader_add_cpu()
+ * @cpus:	their rings, by CPU; nr_cpu_ids of them
+ *
+ * Must stay as it is until ring_buffer_reader_free(), but for CPUs that get a ring.
+ */
+struct ring_buffer_writer {
+	const struct ring_buffer_writer_ops	*ops;
+	u64					(*clock)(void);
+	const struct cpumask			*cpumask;
+	struct ring_buffer_writer_cpu		*cpus;
+};
 
-static inline void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
-{
-	buffer->reader_ops->reset(buffer, cpus);
-}
+/**
+ * struct ring_buffer_reader_stats - the counters of a CPU, all of one time
+ * @entries:	events to be read
+ * @overrun:	events overwritten before they were read
+ * @read:	events read; with the above, all that were written
+ * @bytes:	bytes of the events to be read
+ * @dropped:	events the writer could not take
+ */
+struct ring_buffer_reader_stats {
+	unsigned long	entries;
+	unsigned long	overrun;
+	unsigned long	read;
+	unsigned long	bytes;
+	unsigned long	dropped;
+};
 
-static inline bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return cpu_buffer->buffer->reader_ops->is_empty(cpu_buffer->reader);
-}
+struct trace_buffer *ring_buffer_reader(struct ring_buffer_writer *writer);
+void ring_buffer_reader_free(struct trace_buffer *buffer);
+int ring_buffer_reader_add_cpu(struct trace_buffer *buffer, struct ring_buffer_writer *writer,
+			       int cpu);
+bool ring_buffer_reader_has_cpu(struct trace_buffer *buffer, int cpu);
+bool ring_buffer_reader_has_waiters(struct trace_buffer *buffer);
+int ring_buffer_reader_reset(struct trace_buffer *buffer, int cpu);
+void ring_buffer_poll_writer(struct trace_buffer *buffer, int cpu);
+void ring_buffer_reader_get_stats(struct trace_buffer *buffer, int cpu,
+				  struct ring_buffer_reader_stats *stats);
 
-static inline u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return cpu_buffer->buffer->reader_ops->oldest_ts(cpu_buffer->reader);
-}
+/* How often a reader waits for a writer that is between two pages, 100 us each time */
+#define RING_BUFFER_READER_ROUNDS	1000
 
-static inline void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
-				       unsigned long *subbuf_ids)
-{
-	cpu_buffer->buffer->reader_ops->setup_ids(cpu_buffer->reader, subbuf_ids);
-}
+void ring_buffer_reader_wait_stats(struct trace_buffer *buffer, int cpu, unsigned int *rounds,
+				   struct ring_buffer_reader_stats *stats);
+int ring_buffer_reader_read_page(struct trace_buffer *buffer, int cpu, void *data, size_t len,
+				 bool full);
 
-static inline void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	lockdep_assert_held(&cpu_buffer->mapping_lock);
-	cpu_buffer->buffer->reader_ops->map_get_reader(cpu_buffer->reader);
-}
+struct ring_buffer_reader_iter *
+ring_buffer_reader_iter_start(struct trace_buffer *buffer, int cpu);
+struct ring_buffer_event *
+ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts);
+unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter);
+void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
+void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
 
-#else
+/**
+ * struct ring_buffer_reader_walk - the events of a page, one after the other
+ * @page:	the page, or a copy of it
+ * @commit:	bytes of events on it
+ * @offset:	where the event is, bytes
+ * @length:	bytes of the event with its header; 0 before the first and after the last one
+ * @header:	bytes of its header
+ * @ts:		its time, ns
+ *
+ * For the ring buffer's own files, see ring_buffer_reader_internal.h.
+ */
+struct ring_buffer_reader_walk {
+	const struct ring_buffer_writer_page	*page;
+	unsigned int				commit;
+	unsigned int				offset;
+	unsigned int				length;
+	unsigned int				header;
+	u64					ts;
+};
 
-static inline void rb_writer_free(struct trace_buffer *buffer)
-{
-}
+/**
+ * struct ring_buffer_reader_cursor - consumes the events of a CPU one by one
+ * @event:	the event that it is at; NULL if the copy has no more events
+ * @ts:		the event's time, ns
+ * @lost:	events lost before it
+ * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_cursor.c
+ * @nr_resets:	rb_reader.nr_resets when the copy was made
+ * @walk:	where it is in the copy; @walk.commit is 0 if there is none
+ * @offset:	bytes of the copy that it went past
+ * @stamp:	time of the last event that it went past, ns
+ * @nr:		events that it went past and that are still in the ring
+ */
+struct ring_buffer_reader_cursor {
+	struct ring_buffer_event	*event;
+	u64				ts;
+	unsigned long			lost;
+	struct rb_reader		*reader;
+	unsigned int			nr_resets;
+	struct ring_buffer_reader_walk	walk;
+	unsigned int			offset;
+	u64				stamp;
+	unsigned int			nr;
+};
 
-static inline bool rb_writer_empty(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return true;
-}
+void ring_buffer_reader_cursor_start(struct ring_buffer_reader_cursor *cursor,
+				     struct trace_buffer *buffer, int cpu);
+struct ring_buffer_event *
+ring_buffer_reader_cursor_peek(struct ring_buffer_reader_cursor *cursor);
+bool ring_buffer_reader_cursor_advance(struct ring_buffer_reader_cursor *cursor);
+void ring_buffer_reader_cursor_finish(struct ring_buffer_reader_cursor *cursor);
 
-static inline u64 rb_writer_oldest_ts(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return 0;
-}
+/**
+ * struct ring_buffer_reader_dump - the last events of a CPU, one by one
+ * @ts:		time of the event that it is at, ns
+ * @lost:	events before that were overwritten meanwhile; for the caller to clear
+ * @reader:	the CPU's. This and what follows belongs to ring_buffer_reader_dump.c
+ * @pos:	positions of the pages to read
+ * @nr_pages:	how many
+ * @nr_opened:	how many of them it has begun
+ * @oldest:	position of the oldest page that was not the reader's at the start
+ * @left:	events to go to
+ * @limit:	a writer that comes to that position may overwrite the page
+ * @read:	bytes of the page that were consumed
+ * @walk:	where it is on the page; @walk.page is NULL if it is on none
+ */
+struct ring_buffer_reader_dump {
+	u64				ts;
+	bool				lost;
+	struct rb_reader		*reader;
+	u64				pos[4];
+	unsigned int			nr_pages;
+	unsigned int			nr_opened;
+	u64				oldest;
+	unsigned int			left;
+	u64				limit;
+	unsigned int			read;
+	struct ring_buffer_reader_walk	walk;
+};
 
-static inline void rb_writer_reset(struct trace_buffer *buffer, const struct cpumask *cpus)
-{
-}
+void ring_buffer_reader_dump_start(struct ring_buffer_reader_dump *dump,
+				   struct trace_buffer *buffer, int cpu, unsigned int max);
+bool ring_buffer_reader_dump_next(struct ring_buffer_reader_dump *dump);
+unsigned int ring_buffer_reader_dump_copy(struct ring_buffer_reader_dump *dump, void *data,
+					  unsigned int size);
 
-static inline void rb_writer_setup_ids(struct ring_buffer_per_cpu *cpu_buffer,
-				       unsigned long *subbuf_ids)
-{
-}
-
-static inline void rb_writer_map_get_reader(struct ring_buffer_per_cpu *cpu_buffer)
-{
-}
-
-static inline bool rb_has_writer(struct ring_buffer_per_cpu *cpu_buffer)
-{
-	return false;
-}
-
-static inline bool rb_buffer_has_writer(struct trace_buffer *buffer)
-{
-	return false;
-}
-
-#endif /* CONFIG_RING_BUFFER_READER */
+#endif /* __RING_BUFFER_READER_H */

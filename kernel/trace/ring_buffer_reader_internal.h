@@ -25,8 +25,9 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/ring_buffer.h>
-#include <linux/ring_buffer_writer.h>
 #include <linux/spinlock.h>
+
+#include "ring_buffer_reader.h"
 
 /* The position of the reader's page before the first swap, and after a reset. */
 #define RB_READER_NOWHERE	U64_MAX

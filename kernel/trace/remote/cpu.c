@@ -11,7 +11,6 @@
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/ring_buffer.h>
-#include <linux/ring_buffer_writer.h>
 #include <linux/smp.h>
 
 #include "remote.h"

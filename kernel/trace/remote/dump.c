@@ -27,7 +27,6 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/ring_buffer.h>
-#include <linux/ring_buffer_writer.h>
 #include <linux/trace.h>
 #include <linux/trace_events.h>
 #include <linux/trace_seq.h>

@@ -41,6 +41,7 @@
 #include <linux/trace_remote_filter.h>
 #include <linux/workqueue.h>
 
+#include "../ring_buffer_reader.h"
 #include "../trace.h"
 
 struct dentry;

@@ -55,16 +55,16 @@ def sphinx(tree, directory, out):
 
 def test_sphinx(tree, checks, tmp_path):
     """trace/ and virt/kvm/ are built; no warning names one of our documents, or the file that
-    kernel-doc has read for it. Each function of the writer's header is described."""
+    kernel-doc has read for it. Each function of the ring's headers is described."""
     said = sphinx(tree, "trace", tmp_path / "trace") + sphinx(tree, "virt/kvm", tmp_path / "kvm")
     ours = ["hypervisor-tracing", "hypervisor-events", *trees.new_files()]
     checks.equals("it does not warn about our documents and their kernel-doc",
                   [line for line in said if any(name in line for name in ours)], [])
     html = (tmp_path / "trace/html/hypervisor-tracing-design.html").read_text("utf-8")
-    functions = find(r"^(?! \*).*?\b((?:ring_buffer|rb)_[a-z_]+)\(",
-                     "include/linux/ring_buffer_writer.h")
-    checks("each function of ring_buffer_writer.h is described",
-           functions and all(f'id="c.{name}"' in html for name in functions), functions)
+    for header in "include/linux/ring_buffer_writer.h", "kernel/trace/ring_buffer_reader.h":
+        functions = find(r"^(?! \*).*?\b((?:ring_buffer|rb)_[a-z_]+)\(", header)
+        checks(f"each function of {header} is described",
+               functions and all(f'id="c.{name}"' in html for name in functions), functions)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, KVM])

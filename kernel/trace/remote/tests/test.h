@@ -10,12 +10,13 @@
 #include <kunit/test.h>
 
 #include <linux/ring_buffer.h>
-#include <linux/ring_buffer_writer.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/trace_remote.h>
 #include <linux/trace_remote_filter.h>
 #include <linux/trace_ring.h>
+
+#include "../../ring_buffer_reader.h"
 
 #define RING_TEST_CPU		0
 

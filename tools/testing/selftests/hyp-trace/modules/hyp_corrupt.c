@@ -10,7 +10,6 @@
  *	seed		what is written
  *	corrupted	how often, so far
  */
-#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -18,37 +17,49 @@
 #include <linux/ring_buffer_writer.h>
 #include <linux/spinlock.h>
 
+/* Rings that are corrupted, at the most */
+#define CORRUPT_RINGS	64
+
 static ulong seed = 1;
 module_param(seed, ulong, 0444);
 static ulong corrupted;
 module_param(corrupted, ulong, 0444);
 
-/* Of the buffer that is loaded; and that it is not unloaded while it is written to. */
+/* Covers the rings, and that none is unloaded while it is written to. */
 static DEFINE_RAW_SPINLOCK(corrupt_lock);
-static struct ring_buffer_writer *corrupt_writer;
+static struct ring_buffer_writer_cpu *corrupt_rings[CORRUPT_RINGS];
+static unsigned int corrupt_nr_rings;
+static bool corrupt_loaded;
 static struct rnd_state corrupt_rnd;
 static struct task_struct *corrupt_task;
 
-static void corrupt_set(struct ring_buffer_writer *writer)
+/* hyp_trace_load_ring(priv, cpu, ring): the ring is complete when this returns. */
+static void corrupt_load(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
 {
 	guard(raw_spinlock_irqsave)(&corrupt_lock);
-	corrupt_writer = writer;
+	if (corrupt_nr_rings < CORRUPT_RINGS)
+		corrupt_rings[corrupt_nr_rings++] = (void *)ftrace_regs_get_argument(fregs, 2);
 }
 
-/* remote_swap_reader(writer, cpu) */
+/* hyp_trace_swap_reader(): all rings are loaded. */
 static void corrupt_swapped(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			    struct ftrace_regs *fregs)
 {
-	corrupt_set((void *)ftrace_regs_get_argument(fregs, 0));
+	guard(raw_spinlock_irqsave)(&corrupt_lock);
+	corrupt_loaded = true;
 }
 
 /* trace_remote_buffer_unload() */
 static void corrupt_unloaded(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			     struct ftrace_regs *fregs)
 {
-	corrupt_set(NULL);
+	guard(raw_spinlock_irqsave)(&corrupt_lock);
+	corrupt_loaded = false;
+	corrupt_nr_rings = 0;
 }
 
+static struct ftrace_ops corrupt_load_ops = { .func = corrupt_load };
 static struct ftrace_ops corrupt_swap_ops = { .func = corrupt_swapped };
 static struct ftrace_ops corrupt_unload_ops = { .func = corrupt_unloaded };
 
@@ -68,16 +79,14 @@ static u64 corrupt_value(void)
 static void corrupt_once(void)
 {
 	struct ring_buffer_writer_cpu *desc;
-	unsigned int words, nr, cpu;
+	unsigned int words, nr;
 	u64 *page;
 
 	guard(raw_spinlock_irqsave)(&corrupt_lock);
-	if (!corrupt_writer)
+	if (!corrupt_loaded || !corrupt_nr_rings)
 		return;
 
-	cpu = cpumask_nth(corrupt_below(cpumask_weight(corrupt_writer->cpumask)),
-			  corrupt_writer->cpumask);
-	desc = &corrupt_writer->cpus[cpu];
+	desc = corrupt_rings[corrupt_below(corrupt_nr_rings)];
 	if (corrupt_below(2)) {
 		page = (u64 *)desc->meta;
 		words = sizeof(*desc->meta) / sizeof(*page);
@@ -125,9 +134,13 @@ static int __init hyp_corrupt_init(void)
 	if (ret)
 		return ret;
 
-	ret = corrupt_hook(&corrupt_swap_ops, "remote_swap_reader");
+	ret = corrupt_hook(&corrupt_load_ops, "hyp_trace_load_ring");
 	if (ret)
 		goto err_unload;
+
+	ret = corrupt_hook(&corrupt_swap_ops, "hyp_trace_swap_reader");
+	if (ret)
+		goto err_load;
 
 	corrupt_task = kthread_run(corrupt_run, NULL, "hyp_corrupt");
 	if (!IS_ERR(corrupt_task))
@@ -135,6 +148,8 @@ static int __init hyp_corrupt_init(void)
 
 	ret = PTR_ERR(corrupt_task);
 	corrupt_unhook(&corrupt_swap_ops);
+err_load:
+	corrupt_unhook(&corrupt_load_ops);
 err_unload:
 	corrupt_unhook(&corrupt_unload_ops);
 	return ret;
@@ -144,6 +159,7 @@ static void __exit hyp_corrupt_exit(void)
 {
 	kthread_stop(corrupt_task);
 	corrupt_unhook(&corrupt_swap_ops);
+	corrupt_unhook(&corrupt_load_ops);
 	corrupt_unhook(&corrupt_unload_ops);
 }
 
