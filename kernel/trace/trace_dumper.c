@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ftrace_dump_on_oops= for events that are in no trace_array
+ *
+ * Memory ordering: (L) is explained in remote/instance.c.
  */
 #include <linux/ring_buffer.h>
 #include <linux/smp.h>

@@ -58,13 +58,11 @@
  * Memory ordering
  * ---------------
  *
- * All pairs of memory orderings between the writer, the hypervisor's configuration and
- * the kernel that reads: this is the only place that explains them. A pair has a letter,
- * and each line of code that is part of it has that letter as a comment, "(A)". Below the
- * letter are the functions of the one side, then after "with" those of the other side.
- * Litmus tests are in tools/testing/hyptrace/litmus.
- *
- * The ring, its writer and its readers:
+ * All pairs of memory orderings between the writer of a ring and its readers. The remote
+ * layer's are at the head of remote/instance.c, and EL2's at that of
+ * arch/arm64/kvm/hyp/nvhe/trace.c. A pair has a letter, and each line of code that is part of it
+ * has that letter as a comment, "(A)". Below the letter are the functions of the one side, then
+ * after "with" those of the other side. Litmus tests are in tools/testing/hyptrace/litmus.
  *
  * (A) commit: A-commit
  *	trace_ring.h:trace_ring_commit
@@ -155,138 +153,6 @@
  *
  *	The reader stores the pointer to a CPU's ring, then sets the CPU's bit; smp_wmb()
  *	between. Others test the bit, then load the pointer; smp_rmb() between.
- *
- * The hypervisor's configuration, and CPUs that stop writing:
- *
- * (E) generation: E-config
- *	trace_config.h:hyp_trace_config_changed
- *   with
- *	trace_cpu.c:hyp_trace_cpu_prepare
- *
- *	A hypercall stores the clock or an event's state, then increments the generation
- *	with release. A CPU whose copy has another generation loads the generation with
- *	acquire, then copies the clock and the states. If these change meanwhile, so does
- *	the generation, and the CPU's next event copies again.
- *
- * (K) clock: K-clock, K-latest
- *	clock.c:hyp_clock_publish
- *   with
- *	clock.c:hyp_clock_try_get
- *
- *	A hypercall writes a new clock over the one before the latest, then stores the new
- *	number with release. A CPU loads the number with acquire, then that clock. The clock
- *	was the latest until the number changed: the hypercall stores the number, then, for the
- *	clock after the next one, writes over it; smp_wmb() between. The CPU loads the clock,
- *	then the number again; smp_rmb() between. If the number is the same, so is the clock.
- *
- * (F) on: F-on
- *	trace.c:hyp_trace_turn_off
- *   with
- *	trace.c:hyp_trace_is_off
- *
- *	A CPU commits its last event, then stores OFF with release. Another CPU loads OFF
- *	with acquire, then unloads or resets the ring.
- *
- * (P) parked: P-park, P-enabled
- *	trace.c:hyp_trace_park_cpu
- *	trace.c:hyp_trace_unpark
- *   with
- *	trace.c:hyp_trace_hold
- *	trace.c:hyp_trace_release
- *	trace.c:hyp_trace_turn_on
- *
- *	A CPU commits its last event, then stores PARKED with release. Another CPU
- *	exchanges PARKED for HELD with acquire, uses the writer's part of the ring, then
- *	stores PARKED with release. The CPU exchanges PARKED for ON with acquire before its
- *	next event. Only one of two exchanges sees the same PARKED: either the CPU sees all
- *	that the holder did, or the holder's exchange fails. A CPU that sees HELD takes the
- *	ring's lock, and so waits for the holder.
- *
- *	A CPU on its way to the firmware parks if it loads a hyp_trace_nr_enabled other than
- *	0. That load needs no barrier. A CPU that is ON was counted before: it incremented
- *	the number itself, or another CPU did, then stored PARKED with release, from which
- *	the CPU turned ON with acquire. The number does not become 0 again while the CPU is
- *	ON, and a CPU loads no older value of a word than one that happened before (Arm ARM,
- *	internal and external visibility). A CPU that is not ON has nothing to park, so it
- *	may load any value. On its way back, a CPU does not load the number: it might
- *	find 0 after it was disabled, and would keep its copy of the configuration.
- *
- * (Q) filter program: Q-program
- *	filter.c:hyp_filter_set
- *   with
- *	filter.c:hyp_filter_match
- *
- *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
- *	pointer with acquire, then reads the program.
- *
- * (R) retired program: R-retired, R-later, R-outside
- *	filter.c:hyp_filter_match
- *   with
- *	filter.c:hyp_filter_is_quiesced
- *
- *	A CPU stores @reading, then loads the pointer to the program. A hypercall stores a
- *	new pointer, then loads @reading. smp_mb() is between the two on both sides. So if
- *	@reading does not name the filter, the CPU's next load of the pointer returns the
- *	new program. The CPU clears @reading with release, after it has read the program.
- *	The hypercall loads @reading with acquire, then overwrites the program.
- *
- * The kernel's buffer of all rings:
- *
- * (H) the buffer: H-buffer
- *	instance.c:remote_load_buffer
- *	instance.c:remote_hide_unused
- *   with
- *	instance.c:trace_remote_peek
- *
- *	The kernel sets up the buffer, then stores the pointer to it with release. The
- *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
- *
- * (U) unloading: U-unload
- *	instance.c:trace_remote_dump_begin
- *	instance.c:trace_remote_dump_end
- *   with
- *	instance.c:remote_is_dumping
- *
- *	The dumper sets trace_remote_dumping, then loads the pointer to the buffer. The kernel
- *	clears the pointer, then loads trace_remote_dumping. Both have a full barrier between.
- *	So either the dumper finds no buffer, or the buffer is not freed. The dumper clears
- *	trace_remote_dumping with release, after it has used the buffer.
- *
- * (V) polling: V-poll
- *	instance.c:trace_remote_poll_start
- *   with
- *	instance.c:trace_remote_poll_start
- *
- *	A reader becomes a waiter, then loads whether tracing is on. A task that turns
- *	tracing on stores that, then looks for waiters. Both have smp_mb() between, in this
- *	function. So at least one of them starts polling.
- *
- * (W) wake: W-wake
- *	raw.c:remote_raw_wake
- *   with
- *	raw.c:remote_raw_wait_cond
- *	raw.c:remote_raw_wait
- *
- *	The kernel stores what changed, then increments raw->wake with release. A waiter
- *	loads raw->wake with acquire, then what changed.
- *
- * (O) on: O-on
- *	instance.c:remote_stop
- *   with
- *	instance.c:trace_remote_is_on
- *
- *	The kernel disables all CPUs, stores that tracing has ended if it has for good, then
- *	stores that tracing is off with release. A reader loads that with acquire, then looks
- *	for events, then for an end for good. So the end that it reports is the end of the
- *	events, and not an end that is an error.
- *
- * (L) list of dumpers: L-dumpers
- *	trace_dumper.c:trace_register_dumper
- *   with
- *	trace_dumper.c:trace_dumper_find
- *
- *	The kernel fills in a dumper, then stores the pointer to it with release. An oops
- *	loads the pointer with acquire.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>

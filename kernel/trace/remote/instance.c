@@ -33,8 +33,67 @@
  * A dump takes none of them: see dump.c. trace_remote_dumping is set meanwhile, and the rings
  * stay.
  *
- * The letters of memory orderings, (H), (O), (U) and (V), are explained in
- * kernel/trace/trace_ring.c.
+ * Memory ordering
+ * ---------------
+ *
+ * All pairs of memory orderings of the remote layer, but for those of the rings. The table has
+ * the form that trace_ring.c explains.
+ *
+ * (H) the buffer: H-buffer
+ *	instance.c:remote_load_buffer
+ *	instance.c:remote_hide_unused
+ *   with
+ *	instance.c:trace_remote_peek
+ *
+ *	The kernel sets up the buffer, then stores the pointer to it with release. The
+ *	dumper, which takes no lock, loads the pointer with acquire, then uses the buffer.
+ *
+ * (U) unloading: U-unload
+ *	instance.c:trace_remote_dump_begin
+ *	instance.c:trace_remote_dump_end
+ *   with
+ *	instance.c:remote_is_dumping
+ *
+ *	The dumper sets trace_remote_dumping, then loads the pointer to the buffer. The kernel
+ *	clears the pointer, then loads trace_remote_dumping. Both have a full barrier between.
+ *	So either the dumper finds no buffer, or the buffer is not freed. The dumper clears
+ *	trace_remote_dumping with release, after it has used the buffer.
+ *
+ * (V) polling: V-poll
+ *	instance.c:trace_remote_poll_start
+ *   with
+ *	instance.c:trace_remote_poll_start
+ *
+ *	A reader becomes a waiter, then loads whether tracing is on. A task that turns
+ *	tracing on stores that, then looks for waiters. Both have smp_mb() between, in this
+ *	function. So at least one of them starts polling.
+ *
+ * (W) wake: W-wake
+ *	raw.c:remote_raw_wake
+ *   with
+ *	raw.c:remote_raw_wait_cond
+ *	raw.c:remote_raw_wait
+ *
+ *	The kernel stores what changed, then increments raw->wake with release. A waiter
+ *	loads raw->wake with acquire, then what changed.
+ *
+ * (O) on: O-on
+ *	instance.c:remote_stop
+ *   with
+ *	instance.c:trace_remote_is_on
+ *
+ *	The kernel disables all CPUs, stores that tracing has ended if it has for good, then
+ *	stores that tracing is off with release. A reader loads that with acquire, then looks
+ *	for events, then for an end for good. So the end that it reports is the end of the
+ *	events, and not an end that is an error.
+ *
+ * (L) list of dumpers: L-dumpers
+ *	trace_dumper.c:trace_register_dumper
+ *   with
+ *	trace_dumper.c:trace_dumper_find
+ *
+ *	The kernel fills in a dumper, then stores the pointer to it with release. An oops
+ *	loads the pointer with acquire.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>

@@ -11,7 +11,7 @@
  * trace_remote_read_lock() those of a CPU. No reader waits for events with either.
  * splice() waits with the pipe locked, as for any file.
  *
- * Memory ordering: (W) is explained in kernel/trace/trace_ring.c.
+ * Memory ordering: (W) is explained in instance.c.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of memory orderings at the head of kernel/trace/trace_ring.c names each place in the
-code that has a pair's letter, and no other; and each pair's litmus tests. By the kernel's memory
-model, herd7 finds that what must not happen never does, and that it sometimes does in a broken twin
-of each test, which lacks the ordering."""
+"""The tables of memory orderings at the heads of three files name each place in the code that has a
+pair's letter, and no other; and each pair's litmus tests. By the kernel's memory model, herd7 finds
+that what must not happen never does, and that it sometimes does in a broken twin of each test,
+which lacks the ordering."""
 
 import re
 
@@ -12,7 +12,14 @@ from hyptrace.machine import BUILD, ROOT, Failure
 
 pytestmark = [pytest.mark.fast, pytest.mark.host]
 
-LITMUS = ROOT / "tools/testing/hyptrace/litmus"
+# The ring's orderings, the host's, EL2's
+TABLES = ("kernel/trace/trace_ring.c", "kernel/trace/remote/instance.c",
+          "arch/arm64/kvm/hyp/nvhe/trace.c")
+HYPTRACE = ROOT / "tools/testing/hyptrace"
+LITMUS = HYPTRACE / "litmus"
+# Where a text refers to the table that has a letter.
+REFERENCE = re.compile(r"\(([A-Z])\)(?: and \(([A-Z])\)| and so on,)?"
+                       r" (?:(?:is|are) explained in|of) ([\w/]+\.c)\b")
 # The line of a function's name begins at the margin, and does not end the statement.
 FUNCTION = re.compile(r"(?!static_assert|DEFINE_|DECLARE_|EXPORT_)[A-Za-z_][^;]*\([^;]*$")
 ORDERED = re.compile(r"smp_(mb|rmb|wmb|load_acquire|store_release)\("
@@ -54,17 +61,44 @@ def unlettered(text):
         waits = line if ORDERED.search(line) and not has_letter else ""
 
 
+def references(text):
+    """The letters of a text for which it names a file that explains them, as (letter, FILE)."""
+    for *letters, name in REFERENCE.findall(re.sub(r"\n(?: \*)? *", " ", text)):
+        yield from ((letter, name) for letter in letters if letter)
+
+
+@pytest.fixture(name="texts")
+def code_with_places():
+    """The code that can have letters, by the files' names."""
+    return {path: (ROOT / path).read_text("utf-8") for path in tree.new_files()
+            if re.match(r"(arch/arm64/kvm|include/linux|kernel/trace)/.*\.[ch]$", path)
+            and not re.search("_test|/tests/", path)}
+
+
 @pytest.mark.seconds(2)
-def test_the_table_is_of_the_code(checks):
-    """Its pairs, places and tests."""
-    pairs, places = read_table((ROOT / "kernel/trace/trace_ring.c").read_text("utf-8"))
-    texts = {path: (ROOT / path).read_text("utf-8") for path in tree.new_files()
-             if re.match(r"(arch/arm64/kvm|include/linux|kernel/trace)/.*\.[ch]$", path)
-             and not re.search("_test|/tests/", path)}
+def test_references(checks, texts):
+    """The code, the litmus tests and their README say of each letter which file explains it."""
+    tables = {letter: path for path in TABLES
+              for letter, _ in read_table((ROOT / path).read_text("utf-8"))[0]}
+    texts |= {path.name: path.read_text("utf-8")
+              for path in [*LITMUS.glob("*.litmus"), HYPTRACE / "README.rst"]}
+    found = [(path, letter, name) for path, text in texts.items()
+             for letter, name in references(text)]
+    checks("there are some of each table", {name for *_, name in found} >= {
+        "trace_ring.c", "instance.c", "trace.c", "nvhe/trace.c"}, found)
+    checks.equals("each is right", [(path, letter, name) for path, letter, name in found
+                                    if not f"/{tables.get(letter)}".endswith(f"/{name}")], [])
+
+
+@pytest.mark.seconds(2)
+def test_the_tables_are_of_the_code(checks, texts):
+    """Their pairs, places and tests."""
+    pairs, places = [sum(lists, []) for lists in zip(*(
+        read_table((ROOT / path).read_text("utf-8")) for path in TABLES))]
     code = {place for path, text in texts.items()
             for place in lettered(path.rpartition("/")[2], text)}
     assert pairs and code
-    checks.equals("the table and the code name the same places",
+    checks.equals("the tables and the code name the same places",
                   sorted({(letter, place) for letter, _, place in places}), sorted(code))
     checks.equals("each barrier, acquire and release in the code has a letter",
                   [f"{path}: {line}" for path, text in texts.items()

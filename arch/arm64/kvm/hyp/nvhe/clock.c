@@ -18,7 +18,7 @@
  * Locking: hyp_clock_lock serialises hyp_clock_set(). A CPU that writes an event takes no lock:
  * it may be on its way to the firmware after a panic.
  *
- * Memory ordering: (K) is explained in trace_ring.c.
+ * Memory ordering: (K) is explained in trace.c.
  */
 #include <linux/bitops.h>
 #include <linux/compiler.h>

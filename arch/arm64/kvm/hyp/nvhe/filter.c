@@ -28,7 +28,7 @@
  * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
  * hyp_filter_match() takes no lock.
  *
- * Memory ordering: (Q) and (R) are explained in trace_ring.c.
+ * Memory ordering: (Q) and (R) are explained in trace.c.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>

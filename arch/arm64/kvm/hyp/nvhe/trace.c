@@ -63,9 +63,85 @@
  * struct trace_ring. It is held for one hypercall. No CPU holds the locks of two rings.
  * pKVM's own locks nest inside it.
  *
- * Memory ordering: (F) and (P) of @writer are explained in trace_ring.c.
- *
  * All arguments of the host come in registers, so that the host can't change them later.
+ *
+ * Memory ordering
+ * ---------------
+ *
+ * All pairs of memory orderings of tracing at EL2, but for those of the rings. The table has
+ * the form that trace_ring.c explains.
+ *
+ * (E) generation: E-config
+ *	trace_config.h:hyp_trace_config_changed
+ *   with
+ *	trace_cpu.c:hyp_trace_cpu_prepare
+ *
+ *	A hypercall stores the clock or an event's state, then increments the generation
+ *	with release. A CPU whose copy has another generation loads the generation with
+ *	acquire, then copies the clock and the states. If these change meanwhile, so does
+ *	the generation, and the CPU's next event copies again.
+ *
+ * (K) clock: K-clock, K-latest
+ *	clock.c:hyp_clock_publish
+ *   with
+ *	clock.c:hyp_clock_try_get
+ *
+ *	A hypercall writes a new clock over the one before the latest, then stores the new
+ *	number with release. A CPU loads the number with acquire, then that clock. The clock
+ *	was the latest until the number changed: the hypercall stores the number, then, for the
+ *	clock after the next one, writes over it; smp_wmb() between. The CPU loads the clock,
+ *	then the number again; smp_rmb() between. If the number is the same, so is the clock.
+ *
+ * (F) on: F-on
+ *	trace.c:hyp_trace_turn_off
+ *   with
+ *	trace.c:hyp_trace_is_off
+ *
+ *	A CPU commits its last event, then stores OFF with release. Another CPU loads OFF
+ *	with acquire, then unloads or resets the ring.
+ *
+ * (P) parked: P-park, P-enabled
+ *	trace.c:hyp_trace_park_cpu
+ *	trace.c:hyp_trace_unpark
+ *   with
+ *	trace.c:hyp_trace_hold
+ *	trace.c:hyp_trace_release
+ *	trace.c:hyp_trace_turn_on
+ *
+ *	A CPU commits its last event, then stores PARKED with release. Another CPU
+ *	exchanges PARKED for HELD with acquire, uses the writer's part of the ring, then
+ *	stores PARKED with release. The CPU exchanges PARKED for ON with acquire before its
+ *	next event. Only one of two exchanges sees the same PARKED: either the CPU sees all
+ *	that the holder did, or the holder's exchange fails. A CPU that sees HELD takes the
+ *	ring's lock, and so waits for the holder.
+ *
+ *	A CPU on its way to the firmware parks if it loads a hyp_trace_nr_enabled other than
+ *	0. That load needs no barrier. A CPU that is ON was counted before: it incremented
+ *	the number itself, or another CPU did, then stored PARKED with release, from which
+ *	the CPU turned ON with acquire. The number does not become 0 again while the CPU is
+ *	ON, and a CPU loads no older value of a word than one that happened before (Arm ARM,
+ *	internal and external visibility). A CPU that is not ON has nothing to park, so it
+ *	may load any value. On its way back, a CPU does not load the number: it might
+ *	find 0 after it was disabled, and would keep its copy of the configuration.
+ *
+ * (Q) filter program: Q-program
+ *	filter.c:hyp_filter_set
+ *   with
+ *	filter.c:hyp_filter_match
+ *
+ *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
+ *	pointer with acquire, then reads the program.
+ *
+ * (R) retired program: R-retired, R-later, R-outside
+ *	filter.c:hyp_filter_match
+ *   with
+ *	filter.c:hyp_filter_is_quiesced
+ *
+ *	A CPU stores @reading, then loads the pointer to the program. A hypercall stores a
+ *	new pointer, then loads @reading. smp_mb() is between the two on both sides. So if
+ *	@reading does not name the filter, the CPU's next load of the pointer returns the
+ *	new program. The CPU clears @reading with release, after it has read the program.
+ *	The hypercall loads @reading with acquire, then overwrites the program.
  */
 #include <linux/errno.h>
 #include <linux/nospec.h>

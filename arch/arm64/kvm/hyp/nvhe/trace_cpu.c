@@ -4,7 +4,7 @@
  *
  * An event needs the clock, the event's type and the host's context. Each CPU has a copy of
  * them, with the generation of the configuration that it copied (trace_config.h). An event
- * compares that with the latest generation: (E) of trace_ring.c.
+ * compares that with the latest generation: (E) of trace.c.
  *
  * While a CPU does not write, the generation of its copy is 0. The latest generation is not
  * 0 after tracing was enabled on any CPU. So one comparison is enough for an event.
