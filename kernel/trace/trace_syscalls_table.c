@@ -10,30 +10,16 @@
  * only, as those of prctl() and keyctl() are. mount()'s data and fsconfig()'s value may be
  * passwords.
  */
+#include <kunit/visibility.h>
 #include <linux/bitops.h>
 #include <linux/init.h>
 #include <linux/string.h>
 #include <trace/syscall.h>
 
+#include "trace_syscalls_table.h"
 #include "trace_syscalls_text.h"
 
-enum syscall_arg_kind {
-	STRING,		/* ends in a NUL */
-	STRING_SIZED,	/* ends in a NUL, or after as many bytes as another argument says */
-	STRING_ARRAY,	/* strings, up to a NULL */
-	DATA,		/* is no string; or an environment, which may have secrets */
-	OUTPUT,		/* is written by the system call */
-	ADDRESS,	/* is not accessed */
-};
-
-struct syscall_arg {
-	const char *call;
-	const char *arg;
-	enum syscall_arg_kind kind;
-	const char *length;	/* of STRING_SIZED: the argument that has its length */
-};
-
-static const struct syscall_arg syscall_args[] __initconst = {
+VISIBLE_IF_KUNIT const struct syscall_arg syscall_args[] __initconst = {
 	{ "32_pread", "buf", OUTPUT },
 	{ "32_pwrite", "buf", DATA },
 	{ "32_truncate64", "path", STRING },
@@ -185,21 +171,22 @@ static const struct syscall_arg syscall_args[] __initconst = {
 	{ "utimes", "filename", STRING },
 	{ "utimes_time32", "filename", STRING },
 	{ "write", "buf", DATA },
+	{ }
 };
 
-static bool __init is_call(const struct syscall_metadata *meta, const char *call)
+VISIBLE_IF_KUNIT bool __init syscall_is_call(const struct syscall_metadata *meta, const char *call)
 {
 	return !strcmp(meta->name + strlen("sys_"), call);
 }
 
-static const struct syscall_arg * __init
-find_syscall_arg(const struct syscall_metadata *meta, const char *arg)
+VISIBLE_IF_KUNIT const struct syscall_arg * __init
+syscall_find_arg(const struct syscall_metadata *meta, const char *arg)
 {
-	int i;
+	const struct syscall_arg *entry;
 
-	for (i = 0; i < ARRAY_SIZE(syscall_args); i++)
-		if (is_call(meta, syscall_args[i].call) && !strcmp(syscall_args[i].arg, arg))
-			return &syscall_args[i];
+	for (entry = syscall_args; entry->call; entry++)
+		if (syscall_is_call(meta, entry->call) && !strcmp(entry->arg, arg))
+			return entry;
 	return NULL;
 }
 
@@ -226,12 +213,8 @@ void __init syscall_find_texts(struct syscall_metadata *meta)
 	meta->text_array = -1;
 	meta->text_length = -1;
 	for (i = 0; i < meta->nb_args; i++) {
-		arg = find_syscall_arg(meta, meta->args[i]);
+		arg = syscall_find_arg(meta, meta->args[i]);
 		if (arg && arg->kind <= STRING_ARRAY)
 			add_text(meta, i, arg);
 	}
 }
-
-#ifdef CONFIG_TRACE_SYSCALLS_KUNIT_TEST
-#include "trace_syscalls_test.c"
-#endif

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit test of the table of strings of system calls, part of trace_syscalls_table.c
+ * KUnit test of the table of strings of system calls
  *
  * The kernel's list of its system calls, with the types of their arguments, is compared with the
  * table. It is there until the kernel has booted, so the test runs then.
  */
 #include <kunit/test.h>
-#include <linux/ctype.h>
+#include <linux/bitops.h>
+#include <linux/init.h>
+#include <linux/string.h>
+#include <trace/syscall.h>
+
+#include "trace_syscalls_table.h"
+#include "trace_syscalls_text.h"
 
 /* Pointers to characters, and to pointers to them; __user may have left an attribute. */
 static bool __init points_to_chars(const char *type)
@@ -30,7 +36,7 @@ static bool __init is_array_type(const char *type)
 
 static void __init expect_listed(struct kunit *test, const struct syscall_metadata *meta, int i)
 {
-	const struct syscall_arg *arg = find_syscall_arg(meta, meta->args[i]);
+	const struct syscall_arg *arg = syscall_find_arg(meta, meta->args[i]);
 
 	if (!points_to_chars(meta->types[i])) {
 		KUNIT_EXPECT_NULL_MSG(test, arg, "%s: %s is listed, of type %s", meta->name,
@@ -68,12 +74,12 @@ static bool __init has_arg(const struct syscall_metadata *meta, const char *name
 /* Each entry's argument is one of the system call, if the kernel has that. */
 static void __init test_arguments_exist(struct kunit *test)
 {
-	const struct syscall_arg *arg = syscall_args;
+	const struct syscall_arg *arg;
 	struct syscall_metadata **meta;
 
-	for (; arg < syscall_args + ARRAY_SIZE(syscall_args); arg++)
+	for (arg = syscall_args; arg->call; arg++)
 		for (meta = __start_syscalls_metadata; meta < __stop_syscalls_metadata; meta++) {
-			if (!is_call(*meta, arg->call))
+			if (!syscall_is_call(*meta, arg->call))
 				continue;
 			KUNIT_EXPECT_TRUE_MSG(test, has_arg(*meta, arg->arg), "%s: %s",
 					      arg->call, arg->arg);
