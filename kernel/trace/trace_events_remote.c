@@ -2,9 +2,17 @@
 /*
  * The events of a remote, in the top level's events/
  *
- * Included by trace_events.c, for its static functions. A remote's event has an id, a
- * format file in events/ and nothing else there. It has all of that or nothing.
+ * A remote's event has an id, a format file in events/ and nothing else there. It has all of
+ * that or nothing.
  */
+#include <linux/align.h>
+#include <linux/export.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/trace.h>
+#include <linux/trace_events.h>
+
+#include "trace.h"
 
 /* As event_define_fields(), which warns if there is no memory. */
 static int remote_define_fields(struct trace_event_call *call)

@@ -3,11 +3,12 @@
 space, with those below it alone."""
 
 import graphlib
+import re
 
 import pytest
 
-from hyptrace import process
-from hyptrace.machine import BUILD, cross_for
+from hyptrace import patches, process
+from hyptrace.machine import BUILD, ROOT, cross_for
 
 # Each part with objects that it must have. ring_buffer.o is the reader's lowest layer.
 PARTS = {
@@ -34,6 +35,17 @@ def symbols_of(path):
     lines = [line.split()[-2:] for line in
              process.run([cross_for("arm64") + "nm", "-g", path]).stdout.splitlines()]
     return [{name for kind, name in lines if (kind == "U") == used} for used in (False, True)]
+
+
+@pytest.mark.fast
+@pytest.mark.host
+def test_no_source_includes_another_one():
+    """But for tests, and the part of the reader that needs what is private to ring_buffer.c."""
+    texts = [(ROOT / path).read_text("utf-8") for path in patches.new_files()
+             if re.match(r"(?!tools/|.*/tests/).*\.[chS]$", path)]
+    texts += [text for topic in patches.topics() for text in patches.texts(topic).values()]
+    assert [name for text in texts for name in
+            re.findall(r'^\+?#include "(.*\.c)"$', text, re.M)] == ["ring_buffer_reader_base.c"]
 
 
 @pytest.mark.fast
