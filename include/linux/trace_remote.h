@@ -50,12 +50,14 @@ struct trace_remote_names {
  * @call:	what the kernel knows of it: the id, in @call.event.type, the name, the fields,
  *		and how to print a record. @call.class->system is the group's name
  * @names:	the names that filters accept in place of numbers; may be NULL
- * @enabled:	by user space. This and what follows is the core's
+ * @remote:	whose event. This and what follows is the core's
+ * @enabled:	by user space
  * @filter:	what user space wrote as its filter; NULL for none
  */
 struct trace_remote_event {
 	struct trace_event_call			call;
 	const struct trace_remote_names		*names;
+	struct trace_remote			*remote;
 	bool					enabled;
 	char					*filter;
 };

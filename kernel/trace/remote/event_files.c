@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The files of a remote's events: events/, available_events, set_event
+ *
+ * events/ is in eventfs, as that of a trace_array. eventfs has one pointer for a file: that of a
+ * file in the directory of an event points to the event, and that of any other file to the
+ * remote. A file may be looked up, and stay so, while the remote is unregistered. So opening it
+ * first looks for what it points to in the list of remotes.
  */
 #include <linux/ctype.h>
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/ring_buffer.h>
+#include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -15,23 +21,49 @@
 
 #include "remote.h"
 
-/* The event of the file of one */
-static struct trace_remote_event *remote_event_of(const struct inode *inode)
+/* Open a file of an event, as trace_remote_open() one of a remote. */
+static int remote_event_open(struct inode *inode, struct file *file)
 {
-	return trace_remote_event(inode->i_private, trace_remote_file_nr(inode));
+	struct trace_remote_event *event = inode->i_private;
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (ret)
+		return ret;
+	if (!trace_remote_get_event(event))
+		return -ENODEV;
+
+	file->private_data = event;
+	return 0;
+}
+
+static int remote_event_release(struct inode *inode, struct file *file)
+{
+	struct trace_remote_event *event = inode->i_private;
+
+	trace_remote_put(event->remote);
+	return 0;
+}
+
+/* The remote of an open file, and the number of the event that the file is for */
+static struct trace_remote *remote_of_file(const struct file *file, int *nr)
+{
+	const struct trace_remote_event *event = file->private_data;
+
+	*nr = event ? event - event->remote->desc->events : TRACE_REMOTE_ALL;
+	return event ? event->remote : trace_remote_of(file);
 }
 
 static ssize_t remote_enable_read(struct file *file, char __user *ubuf, size_t cnt,
 				  loff_t *ppos)
 {
 	static const char state[] = "?01X";
-	struct trace_remote *remote = trace_remote_of(file);
-	int only = trace_remote_file_nr(file_inode(file));
 	struct trace_remote_event *event;
+	struct trace_remote *remote;
 	unsigned int set = 0;
 	char buf[2];
-	int i;
+	int i, only;
 
+	remote = remote_of_file(file, &only);
 	for (i = 0; (event = trace_remote_event(remote, i)); i++) {
 		if (only == TRACE_REMOTE_ALL || only == i)
 			set |= 1 << trace_remote_event_is_enabled(remote, event);
@@ -45,29 +77,43 @@ static ssize_t remote_enable_read(struct file *file, char __user *ubuf, size_t c
 static ssize_t remote_enable_write(struct file *file, const char __user *ubuf, size_t cnt,
 				   loff_t *ppos)
 {
+	struct trace_remote *remote;
 	unsigned long val;
-	int ret;
+	int ret, nr;
 
 	ret = trace_remote_get_number(ubuf, cnt, 1, &val);
 	if (ret)
 		return ret;
 
-	ret = trace_remote_enable_event(trace_remote_of(file),
-					trace_remote_file_nr(file_inode(file)),
-					val);
-
+	remote = remote_of_file(file, &nr);
+	ret = trace_remote_enable_event(remote, nr, val);
 	return trace_remote_written(ret, cnt, ppos);
 }
 
 TRACE_REMOTE_FOPS(remote_enable_fops, remote_enable_read, remote_enable_write);
 
+/* As TRACE_REMOTE_FOPS(), for a file of an event */
+#define REMOTE_EVENT_FOPS(name, read_fn, write_fn)		\
+static const struct file_operations name = {			\
+	.open		= remote_event_open,			\
+	.read		= read_fn,				\
+	.write		= write_fn,				\
+	.llseek		= default_llseek,			\
+	.release	= remote_event_release,			\
+}
+
+REMOTE_EVENT_FOPS(remote_event_enable_fops, remote_enable_read, remote_enable_write);
+
 static ssize_t remote_filter_read(struct file *file, char __user *ubuf, size_t cnt,
 				  loff_t *ppos)
 {
-	char *text = trace_remote_get_filter(trace_remote_of(file),
-					     trace_remote_file_nr(file_inode(file)));
+	struct trace_remote *remote;
 	ssize_t ret;
+	char *text;
+	int nr;
 
+	remote = remote_of_file(file, &nr);
+	text = trace_remote_get_filter(remote, nr);
 	if (!text)
 		return -ENOMEM;
 
@@ -81,30 +127,33 @@ static ssize_t remote_filter_write(struct file *file, const char __user *ubuf, s
 				   loff_t *ppos)
 {
 	char *buf = memdup_user_nul(ubuf, min(cnt, PAGE_SIZE));
-	int ret;
+	struct trace_remote *remote;
+	int ret, nr;
 
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	ret = trace_remote_set_filter(trace_remote_of(file), trace_remote_file_nr(file_inode(file)),
-				      cnt < PAGE_SIZE ? strstrip(buf) : buf);
+	remote = remote_of_file(file, &nr);
+	ret = trace_remote_set_filter(remote, nr, cnt < PAGE_SIZE ? strstrip(buf) : buf);
 	kfree(buf);
 	return trace_remote_written(ret, cnt, ppos);
 }
 
 TRACE_REMOTE_FOPS(remote_filter_fops, remote_filter_read, remote_filter_write);
 
+REMOTE_EVENT_FOPS(remote_event_filter_fops, remote_filter_read, remote_filter_write);
+
 #ifdef CONFIG_PERF_EVENTS
 static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
+	struct trace_remote_event *event = file->private_data;
 	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%d\n",
-			    remote_event_of(file_inode(file))->call.event.type);
+	int len = scnprintf(buf, sizeof(buf), "%d\n", event->call.event.type);
 
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-TRACE_REMOTE_FOPS(remote_id_fops, remote_id_read, NULL);
+REMOTE_EVENT_FOPS(remote_event_id_fops, remote_id_read, NULL);
 #endif
 
 /* As the format file in the top level's events/ has it */
@@ -140,7 +189,8 @@ static void remote_show_fields(struct seq_file *m, struct trace_event_call *call
 
 static int remote_format_show(struct seq_file *m, void *v)
 {
-	struct trace_event_call *call = &remote_event_of(m->private)->call;
+	struct trace_remote_event *event = m->private;
+	struct trace_event_call *call = &event->call;
 
 	seq_printf(m, "name: %s\n", trace_event_name(call));
 	seq_printf(m, "ID: %d\n", call->event.type);
@@ -152,14 +202,30 @@ static int remote_format_show(struct seq_file *m, void *v)
 
 static int remote_format_open(struct inode *inode, struct file *file)
 {
-	return trace_remote_single_open(inode, file, remote_format_show);
+	int ret = remote_event_open(inode, file);
+
+	if (ret)
+		return ret;
+
+	/* The file's private data is the seq_file from now on. */
+	file->private_data = NULL;
+	ret = single_open(file, remote_format_show, inode->i_private);
+	if (ret)
+		remote_event_release(inode, file);
+	return ret;
 }
 
-static const struct file_operations remote_format_fops = {
+static int remote_format_release(struct inode *inode, struct file *file)
+{
+	single_release(inode, file);
+	return remote_event_release(inode, file);
+}
+
+static const struct file_operations remote_event_format_fops = {
 	.open		= remote_format_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= trace_remote_single_release,
+	.release	= remote_format_release,
 };
 
 /* A page, as struct ring_buffer_writer_page is; in the words of the host's file. */
@@ -377,12 +443,12 @@ static const struct file_operations remote_set_fops = {
 };
 
 static const struct trace_remote_file remote_event_files[] = {
-	{ "enable",		TRACE_MODE_WRITE,	&remote_enable_fops },
-	{ "filter",		TRACE_MODE_WRITE,	&remote_filter_fops },
+	{ "enable",		TRACE_MODE_WRITE,	&remote_event_enable_fops },
+	{ "filter",		TRACE_MODE_WRITE,	&remote_event_filter_fops },
 #ifdef CONFIG_PERF_EVENTS
-	{ "id",			TRACE_MODE_READ,	&remote_id_fops },
+	{ "id",			TRACE_MODE_READ,	&remote_event_id_fops },
 #endif
-	{ "format",		TRACE_MODE_READ,	&remote_format_fops },
+	{ "format",		TRACE_MODE_READ,	&remote_event_format_fops },
 	{ }
 };
 
@@ -405,34 +471,118 @@ static const struct trace_remote_file remote_instance_files[] = {
 	{ }
 };
 
+/* What eventfs asks of a file that is looked up. Returns 1; 0 if there is no such file. */
+static int remote_find_file(const struct trace_remote_file *files, const char *name,
+			    umode_t *mode, const struct file_operations **fops)
+{
+	for (; files->name; files++) {
+		if (strcmp(files->name, name))
+			continue;
+
+		*mode = files->mode;
+		*fops = files->fops;
+		return 1;
+	}
+
+	return 0;
+}
+
+static int remote_event_file(const char *name, umode_t *mode, void **data,
+			     const struct file_operations **fops)
+{
+	return remote_find_file(remote_event_files, name, mode, fops);
+}
+
+static int remote_group_file(const char *name, umode_t *mode, void **data,
+			     const struct file_operations **fops)
+{
+	return remote_find_file(remote_group_files, name, mode, fops);
+}
+
+static int remote_all_file(const char *name, umode_t *mode, void **data,
+			   const struct file_operations **fops)
+{
+	return remote_find_file(remote_all_files, name, mode, fops);
+}
+
+static const struct eventfs_entry remote_event_entries[] = {
+	{ .name = "enable",	.callback = remote_event_file },
+	{ .name = "filter",	.callback = remote_event_file },
+	{ .name = "id",		.callback = remote_event_file },
+	{ .name = "format",	.callback = remote_event_file },
+};
+
+static const struct eventfs_entry remote_group_entries[] = {
+	{ .name = "enable",	.callback = remote_group_file },
+	{ .name = "filter",	.callback = remote_group_file },
+};
+
+static const struct eventfs_entry remote_all_entries[] = {
+	{ .name = "enable",		.callback = remote_all_file },
+	{ .name = "header_page",	.callback = remote_all_file },
+	{ .name = "header_event",	.callback = remote_all_file },
+};
+
+static int remote_create_group(struct trace_remote *remote)
+{
+	struct trace_remote_event *event;
+	struct eventfs_inode *group, *dir;
+	int i;
+
+	group = eventfs_create_dir(trace_remote_group(remote), remote->events_dir,
+				   remote_group_entries, ARRAY_SIZE(remote_group_entries), remote);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+
+	for (i = 0; (event = trace_remote_event(remote, i)); i++) {
+		dir = eventfs_create_dir(trace_event_name(&event->call), group,
+					 remote_event_entries, ARRAY_SIZE(remote_event_entries),
+					 event);
+		if (IS_ERR(dir))
+			return PTR_ERR(dir);
+	}
+
+	return 0;
+}
+
 /**
  * trace_remote_create_event_files - create the files of the events
  * @remote:	the remote
  * @dir:	the instance's directory
  *
  * Context: process context, may sleep.
- * Return: 0, or -ENOMEM. The files that were created go with @dir.
+ * Return: 0, or -ENOMEM. The files that were created go with @dir, but for those that
+ * trace_remote_remove_event_files() removes.
  */
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir)
 {
-	struct dentry *events = tracefs_create_dir("events", dir);
-	struct dentry *group = events ? tracefs_create_dir(trace_remote_group(remote), events) :
-					NULL;
-	struct trace_remote_event *event;
-	int i, ret;
+	struct eventfs_inode *events;
+	int ret;
 
 	ret = trace_remote_create_files(remote, dir, remote_instance_files, TRACE_REMOTE_ALL);
-	if (!ret)
-		ret = trace_remote_create_files(remote, events, remote_all_files,
-						TRACE_REMOTE_ALL);
-	if (!ret)
-		ret = trace_remote_create_files(remote, group, remote_group_files,
-						TRACE_REMOTE_ALL);
+	if (ret)
+		return ret;
 
-	for (i = 0; !ret && (event = trace_remote_event(remote, i)); i++)
-		ret = trace_remote_create_files(remote,
-						tracefs_create_dir(trace_event_name(&event->call),
-								   group),
-						remote_event_files, i);
-	return ret;
+	events = eventfs_create_events_dir("events", dir, remote_all_entries,
+					   ARRAY_SIZE(remote_all_entries), remote);
+	if (IS_ERR_OR_NULL(events))
+		return -ENOMEM;
+
+	remote->events_dir = events;
+	return remote_create_group(remote);
+}
+
+/**
+ * trace_remote_remove_event_files - remove events/, if there is one
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep; before the instance's directory is removed.
+ */
+void trace_remote_remove_event_files(struct trace_remote *remote)
+{
+	if (!remote->events_dir)
+		return;
+
+	eventfs_remove_events_dir(remote->events_dir);
+	remote->events_dir = NULL;
 }

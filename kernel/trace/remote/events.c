@@ -211,6 +211,7 @@ int trace_remote_events_register(struct trace_remote *remote)
 			bitmap_free(remote->events_bitmap);
 			return ret;
 		}
+		remote->desc->events[i].remote = remote;
 		remote->desc->events[i].enabled = true;
 	}
 

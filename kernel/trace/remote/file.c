@@ -2,8 +2,8 @@
 /*
  * Opening and closing the files of a remote's trace instance
  *
- * The inode of each file points to its remote, and says which CPU or which event it is for. An
- * open file keeps the module of the remote, and so the remote.
+ * The inode of each file points to its remote, and says which CPU it is for; those of an event
+ * are in event_files.c. An open file keeps the module of the remote, and so the remote.
  */
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
@@ -25,10 +25,10 @@ struct trace_remote *trace_remote_of(const struct file *file)
 }
 
 /**
- * trace_remote_file_nr - which CPU or event a file is for
+ * trace_remote_file_nr - which CPU a file is for
  * @inode:	its inode
  *
- * Return: the CPU's or the event's number, or TRACE_REMOTE_ALL.
+ * Return: the CPU's number, or TRACE_REMOTE_ALL.
  */
 int trace_remote_file_nr(const struct inode *inode)
 {
@@ -169,7 +169,7 @@ loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence)
  * @remote:	the remote
  * @dir:	the directory; NULL if it could not be created
  * @files:	the files, up to one without a name
- * @nr:		the CPU or the event that they are for, or TRACE_REMOTE_ALL
+ * @nr:		the CPU that they are for, or TRACE_REMOTE_ALL
  *
  * Return: 0, or -ENOMEM. The files that were created go with @dir.
  */

@@ -315,6 +315,7 @@ int trace_remote_create_dir(struct trace_remote *remote)
 
 	ret = remote_fill_dir(remote, dir);
 	if (ret) {
+		trace_remote_remove_event_files(remote);
 		tracefs_remove(dir);
 		return ret;
 	}
@@ -337,5 +338,6 @@ void trace_remote_remove_dir(struct trace_remote *remote)
 {
 	tracefs_remove(remote->link);
 	tracefs_remove(remote->remotes_link);
+	trace_remote_remove_event_files(remote);
 	tracefs_remove(remote->dir);
 }

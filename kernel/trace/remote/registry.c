@@ -32,6 +32,13 @@ struct dentry *trace_remotes_dir(void)
 	return trace_remotes_dentry;
 }
 
+static bool remote_has_event(const struct trace_remote *remote,
+			     const struct trace_remote_event *event)
+{
+	return event >= remote->desc->events &&
+	       event < remote->desc->events + remote->desc->nr_events;
+}
+
 /**
  * trace_remote_get - keep a remote
  * @remote:	the remote, if it is registered
@@ -48,6 +55,28 @@ bool trace_remote_get(struct trace_remote *remote)
 	list_for_each_entry(registered, &trace_remotes, list) {
 		if (registered == remote)
 			return try_module_get(remote->desc->owner);
+	}
+
+	return false;
+}
+
+/**
+ * trace_remote_get_event - keep the remote of an event
+ * @event:	the event, if its remote is registered
+ *
+ * Context: process context, may sleep.
+ * Return: true, until trace_remote_put() of the event's remote; false if that is not
+ * registered any more.
+ */
+bool trace_remote_get_event(const struct trace_remote_event *event)
+{
+	struct trace_remote *registered;
+
+	guard(mutex)(&trace_remotes_lock);
+
+	list_for_each_entry(registered, &trace_remotes, list) {
+		if (remote_has_event(registered, event))
+			return try_module_get(registered->desc->owner);
 	}
 
 	return false;

@@ -45,6 +45,7 @@
 #include "../trace.h"
 
 struct dentry;
+struct eventfs_inode;
 struct trace_remote_dumper;
 
 /**
@@ -97,6 +98,7 @@ struct trace_remote_cpu {
  * @desc:	what the remote said of itself
  * @priv:	for its functions
  * @dir:	the directory; NULL before there is one
+ * @events_dir:	events/ in it
  * @target:	what the links to it lead to
  * @link:	that in instances/
  * @remotes_link: that in remotes/
@@ -133,6 +135,7 @@ struct trace_remote {
 	const struct trace_remote_desc		*desc;
 	void					*priv;
 	struct dentry				*dir;
+	struct eventfs_inode			*events_dir;
 	char					*target;
 	struct dentry				*link;
 	struct dentry				*remotes_link;
@@ -215,6 +218,7 @@ struct dentry *trace_remotes_dir(void);
 void trace_remote_registry_add(struct trace_remote *remote);
 void trace_remote_registry_del(struct trace_remote *remote);
 bool trace_remote_get(struct trace_remote *remote);
+bool trace_remote_get_event(const struct trace_remote_event *event);
 void trace_remote_put(struct trace_remote *remote);
 
 /* read_lock.c: which reader consumes events next */
@@ -313,6 +317,7 @@ void trace_remote_remove_dir(struct trace_remote *remote);
 
 /* event_files.c: events/, set_event, available_events */
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
+void trace_remote_remove_event_files(struct trace_remote *remote);
 
 /* wait.c: waiting for events */
 bool trace_remote_is_empty(struct trace_buffer *buffer, int cpu);

@@ -26,11 +26,18 @@ unlike_host() {
 		expected=$(stat -c '%a %u:%g' "$TRACEFS/$host")
 		[ "$found" = "$expected" ] || echo "$file: $found, the host's $expected"
 	done <table
-	for dir in . per_cpu per_cpu/cpu0; do
+	while read -r dir host; do
 		found=$(stat -c '%a %u:%g' "$HYP/$dir")
-		expected=$(stat -c '%a %u:%g' "$OTHER/$dir")
+		expected=$(stat -c '%a %u:%g' "$OTHER/$host")
 		[ "$found" = "$expected" ] || echo "$dir: $found, the host's $expected"
-	done
+	done <<-EOF
+	. .
+	per_cpu per_cpu
+	per_cpu/cpu0 per_cpu/cpu0
+	events events
+	events/$REMOTE events/$HOST_GROUP
+	events/$REMOTE/$EVENT events/$HOST_GROUP/$HOST_OTHER
+	EOF
 }
 
 remount() {
