@@ -155,7 +155,7 @@ bool ring_test_write(struct ring_test *t, unsigned int size, u64 delta)
 
 	t->ts = ts;
 	ring_test_note(t, tail, write);
-	/* Who counts on it can read it. */
+	/* A reader that sees the count can read the event: ring_race_snapshot() */
 	smp_store_release(&t->written, t->written + 1);
 	return true;
 }
@@ -167,7 +167,7 @@ void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, RING_TEST_MAX_SIZE, 1));
 }
 
-/* What is skipped must be what is reported lost. */
+/* The number of skipped events must be the number reported lost. */
 static void ring_test_seen(struct kunit *test, struct ring_test *t,
 			   struct ring_buffer_event *event, unsigned long lost)
 {
@@ -175,7 +175,7 @@ static void ring_test_seen(struct kunit *test, struct ring_test *t,
 	t->lost += lost;
 	KUNIT_EXPECT_EQ(test, (u32)t->seen, *(u32 *)ring_buffer_event_data(event));
 	if (t->seen < t->max_events)
-		t->events[t->seen].taken = true;
+		t->events[t->seen].consumed = true;
 	t->seen++;
 }
 
@@ -230,7 +230,7 @@ struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsign
 	return event;
 }
 
-/* Read the next event, with a cursor of its own or one for several. */
+/* Read the next event, in turn by either of two ways. */
 bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts)
 {
 	struct ring_buffer_event *event;
@@ -270,7 +270,7 @@ bool ring_test_is_there(struct ring_test *t, u64 number)
 	       ring_test_is_on_readers_page(t, number);
 }
 
-/* All was read, or lost. */
+/* All events were read or lost, and the counters agree. */
 void ring_test_balance(struct kunit *test, struct ring_test *t)
 {
 	struct ring_buffer_reader_stats stats;
@@ -284,7 +284,7 @@ void ring_test_balance(struct kunit *test, struct ring_test *t)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(t->buffer));
 }
 
-/* Read what is left: that is each event that was not reported lost. */
+/* Read all events that are left and check the counters. */
 void ring_test_read_all(struct kunit *test, struct ring_test *t)
 {
 	while (ring_test_read(test, t, NULL))
@@ -292,7 +292,7 @@ void ring_test_read_all(struct kunit *test, struct ring_test *t)
 	ring_test_balance(test, t);
 }
 
-/* What a thread returns once it has nothing more to do: kthread_stop() needs it until then. */
+/* The end of a thread: kthread_stop() needs it to exist until it is called. */
 int ring_test_stay(void)
 {
 	set_current_state(TASK_INTERRUPTIBLE);
@@ -325,10 +325,10 @@ static void ring_test_too_short(struct kunit *test)
 	t->desc.nr_pages++;
 }
 
-/* Each is encoded in another way, or is at the edge of it. */
+/* Time deltas of each encoding, and at its limits */
 static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
 
-/* Each length that the format encodes in another way, and each time delta. */
+/* Lengths and time deltas of each encoding */
 static void ring_test_formats(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -349,7 +349,7 @@ static void ring_test_formats(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-/* Few and many at a time, from one page and several, of a ring that now and then is lapped */
+/* Reads of few and of many events, from one or several pages, of a ring that is overwritten */
 static void ring_test_cursor(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -456,7 +456,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_iter_unreported),
 	KUNIT_CASE(ring_test_iter_formats),
 	KUNIT_CASE(ring_test_iter_lapped),
-	KUNIT_CASE(ring_test_iter_taken),
+	KUNIT_CASE(ring_test_iter_consumed),
 	KUNIT_CASE(ring_test_iter_reset),
 	KUNIT_CASE(ring_test_iter_reset_written),
 	KUNIT_CASE(ring_test_iter_stopped),
@@ -467,7 +467,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_dump_reader),
 	KUNIT_CASE(ring_test_dump_large),
 	KUNIT_CASE(ring_test_dump_stopped),
-	KUNIT_CASE(ring_test_dump_garbage),
+	KUNIT_CASE(ring_test_dump_invalid),
 	KUNIT_CASE_SLOW(ring_test_dump_race),
 	KUNIT_CASE(ring_test_page_all),
 	KUNIT_CASE(ring_test_page_short),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the KUnit tests of remotes share: a ring with its writer and its reader, and all that
- * was written into it; a remote of their own. Other remotes' tests use what the end of the
- * file has.
+ * Shared by the KUnit tests of remotes: a ring with its writer, its reader and a record of all
+ * written events; a remote of the tests' own. The end of the file is for other remotes' tests.
  */
 #ifndef __TRACE_REMOTE_TESTS_H__
 #define __TRACE_REMOTE_TESTS_H__
@@ -20,46 +19,46 @@
 
 #define RING_TEST_CPU		0
 
-/* What the clock of its writer says */
+/* The time that the writer's clock returns */
 #define RING_TEST_CLOCK		4711
 
-/* Events in a race; fewer where each access may be watched, and waits meanwhile */
+/* Events in a race; fewer with KCSAN, which delays accesses that it watches */
 #define RING_TEST_RACE_EVENTS	(IS_ENABLED(CONFIG_KCSAN) ? 10000 : 100000)
 
-/* Rounds of a test whose rounds take longer the larger the pages are: an eighth at least */
+/* Rounds of a test whose rounds are slower with larger pages: at least an eighth of @nr */
 #define RING_TEST_ROUNDS(nr)	((nr) / min_t(unsigned int, PAGE_SIZE / SZ_4K, 8))
 
-/* The largest event, which has a page of its own */
+/* The largest event, which fills a page */
 #define RING_TEST_MAX_SIZE	(PAGE_SIZE - sizeof(struct ring_buffer_writer_page) - 8)
 
 /**
  * struct ring_test_event - an event that was written
- * @ts:		when
+ * @ts:		its time
  * @pos:	position of its page
- * @bytes:	of the page that it takes
- * @taken:	a consuming reader had it
+ * @bytes:	its size in the page
+ * @consumed:	a consuming reader has read it
  */
 struct ring_test_event {
 	u64	ts;
 	u64	pos;
 	u32	bytes;
-	bool	taken;
+	bool	consumed;
 };
 
 /**
- * struct ring_test - a ring of its own, which its reader takes for that of RING_TEST_CPU
+ * struct ring_test - a ring, which the reader regards as that of RING_TEST_CPU
  * @writer:	describes it to the reader
  * @desc:	its pages
  * @ring:	the writer
- * @ring_ops:	the writer's own, where a test has others in front of them
+ * @ring_ops:	the writer's own operations, where a test replaces them
  * @lock:	held around a swap, as a remote may do
  * @buffer:	the reader
  * @ts:		time of the next event
  * @written:	events written so far; the next one's number
  * @seen:	number of the next event to be read
  * @lost:	events reported lost
- * @events:	what was written, by number; NULL unless it is kept
- * @max_events:	how many of them there can be
+ * @events:	the written events, by number; NULL unless ring_test_keep() was called
+ * @max_events:	size of @events
  */
 struct ring_test {
 	struct ring_buffer_writer	writer;
@@ -85,7 +84,7 @@ bool ring_test_read(struct kunit *test, struct ring_test *t, u64 *ts);
 /* The next event, with its time and what was lost before it; NULL if there is none now */
 struct ring_buffer_event *ring_test_peek(struct ring_test *t, u64 *ts, unsigned long *lost);
 struct ring_buffer_event *ring_test_consume(struct ring_test *t, u64 *ts, unsigned long *lost);
-/* Read up to so many with one cursor. Returns how many, and the time of the last one. */
+/* Read up to @nr events with one cursor. Returns their number and the time of the last one. */
 unsigned int ring_test_read_some(struct kunit *test, struct ring_test *t, unsigned int nr,
 				 u64 *ts);
 void ring_test_clear(struct kunit *test, struct ring_test *t);
@@ -98,18 +97,18 @@ int ring_test_stay(void);
 bool ring_test_is_there(struct ring_test *t, u64 number);
 bool ring_test_is_on_readers_page(struct ring_test *t, u64 number);
 
-/* test_look.c */
+/* test_snapshot.c */
 
 /**
- * struct ring_look - an iterator, and what it must show
+ * struct ring_snapshot - an iterator, and the events that it must show
  * @t:		the ring, whose events are kept
  * @iter:	the iterator
  * @next:	number of the next event
- * @end:	number of the first one not to be shown
- * @copied:	number of the first one after the page that is copied
+ * @end:	number of the first event after the snapshot
+ * @copied:	number of the first event after the copied page
  * @lost:	events missing before @next
  */
-struct ring_look {
+struct ring_snapshot {
 	struct ring_test		*t;
 	struct ring_buffer_reader_iter	*iter;
 	u64				next;
@@ -118,11 +117,11 @@ struct ring_look {
 	unsigned long			lost;
 };
 
-void ring_look_begin(struct kunit *test, struct ring_look *look, struct ring_test *t);
-void ring_look_end(struct ring_look *look);
-bool ring_look_on(struct kunit *test, struct ring_look *look);
-unsigned int ring_look_all(struct kunit *test, struct ring_look *look);
-unsigned int ring_test_look(struct kunit *test, struct ring_test *t);
+void ring_snapshot_start(struct kunit *test, struct ring_snapshot *snap, struct ring_test *t);
+void ring_snapshot_finish(struct ring_snapshot *snap);
+bool ring_snapshot_next(struct kunit *test, struct ring_snapshot *snap);
+unsigned int ring_snapshot_read_all(struct kunit *test, struct ring_snapshot *snap);
+unsigned int ring_test_snapshot(struct kunit *test, struct ring_test *t);
 
 /* test_iter.c */
 void ring_test_iter_all(struct kunit *test);
@@ -135,7 +134,7 @@ void ring_test_iter_reader(struct kunit *test);
 void ring_test_iter_unreported(struct kunit *test);
 void ring_test_iter_formats(struct kunit *test);
 void ring_test_iter_lapped(struct kunit *test);
-void ring_test_iter_taken(struct kunit *test);
+void ring_test_iter_consumed(struct kunit *test);
 void ring_test_iter_reset(struct kunit *test);
 void ring_test_iter_reset_written(struct kunit *test);
 void ring_test_iter_stopped(struct kunit *test);
@@ -150,7 +149,7 @@ void ring_test_dump_all(struct kunit *test);
 void ring_test_dump_reader(struct kunit *test);
 void ring_test_dump_large(struct kunit *test);
 void ring_test_dump_stopped(struct kunit *test);
-void ring_test_dump_garbage(struct kunit *test);
+void ring_test_dump_invalid(struct kunit *test);
 void ring_test_dump_race(struct kunit *test);
 
 /* test_corrupt.c */

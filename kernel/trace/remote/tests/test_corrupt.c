@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: a writer that lies, by any bytes on its pages and in its meta page
+ * KUnit: a hostile writer, with random bytes on its pages and in its meta page
  *
- * Whatever is there, there is an end to it, and nothing beyond it is touched: the address
- * sanitizer sees that where it is on.
+ * Each read ends and touches nothing outside of the ring, which KASAN checks.
  */
 #include <linux/prandom.h>
 #include <linux/random.h>
@@ -26,7 +25,7 @@ static u32 ring_test_below(struct rnd_state *rnd, u32 n)
 	return prandom_u32_state(rnd) % n;
 }
 
-/* On each page any bytes, or what a writer leaves there with some of them changed */
+/* Fill each page with random bytes, or with a writer's events of which some bytes are changed. */
 static void ring_test_corrupt(struct ring_test *t, struct rnd_state *rnd)
 {
 	struct ring_buffer_writer_page *page;
@@ -43,7 +42,7 @@ static void ring_test_corrupt(struct ring_test *t, struct rnd_state *rnd)
 	}
 }
 
-/* The sanitizer shall see what a printer would touch. */
+/* Touch what a printer would, for the sanitizer. */
 static bool ring_test_touch(struct ring_buffer_event *event)
 {
 	return memchr_inv(ring_buffer_event_data(event), 0, ring_buffer_event_length(event));
@@ -56,7 +55,7 @@ static void ring_test_check_corrupt(struct kunit *test, struct ring_test *t,
 	t->ts += ring_test_touch(event);
 }
 
-/* Go past up to @nr events with a cursor. */
+/* Consume up to @nr events with a cursor. */
 static void ring_test_pass_corrupt(struct kunit *test, struct ring_test *t, unsigned int nr)
 {
 	struct ring_buffer_reader_cursor cursor;
@@ -70,7 +69,7 @@ static void ring_test_pass_corrupt(struct kunit *test, struct ring_test *t, unsi
 	ring_buffer_reader_cursor_finish(&cursor);
 }
 
-/* Consume what there is; of each page no more than fits there. */
+/* Consume all events; a page has no more than fit into it. */
 static void ring_test_consume_corrupt(struct kunit *test, struct ring_test *t)
 {
 	unsigned int i, most = t->desc.nr_pages * PAGE_SIZE / 4;
@@ -86,14 +85,14 @@ static void ring_test_consume_corrupt(struct kunit *test, struct ring_test *t)
 		if (event) {
 			ring_test_check_corrupt(test, t, event);
 		} else if (i % 8) {
-			/* It goes on behind a page that was none. */
+			/* The next read continues after an invalid page. */
 			continue;
 		}
 		ring_test_consume(t, &ts, &lost);
 	}
 }
 
-/* And sound events are found behind it. */
+/* Valid events after corrupted pages are found. */
 void ring_test_corrupt_consumed(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -135,8 +134,8 @@ void ring_test_corrupt_cut(struct kunit *test)
 	}
 }
 
-/* A number that might be there; or any */
-static u64 ring_test_lie(struct rnd_state *rnd)
+/* A plausible number, or a random one */
+static u64 ring_test_corrupt_word(struct rnd_state *rnd)
 {
 	u64 any = (u64)prandom_u32_state(rnd) << 32 | prandom_u32_state(rnd);
 
@@ -144,14 +143,14 @@ static u64 ring_test_lie(struct rnd_state *rnd)
 					 any >> ring_test_below(rnd, 64);
 }
 
-static void ring_test_lie_in_meta(struct ring_test *t, struct rnd_state *rnd)
+static void ring_test_corrupt_meta_page(struct ring_test *t, struct rnd_state *rnd)
 {
 	u64 *words = (u64 *)t->desc.meta;
 	u32 i;
 
 	for (i = 0; i < sizeof(*t->desc.meta) / sizeof(*words); i++)
 		if (!ring_test_below(rnd, 3))
-			words[i] = ring_test_lie(rnd);
+			words[i] = ring_test_corrupt_word(rnd);
 }
 
 static void ring_test_dump_corrupt(struct ring_test *t)
@@ -164,7 +163,7 @@ static void ring_test_dump_corrupt(struct ring_test *t)
 		t->ts += ring_buffer_reader_dump_copy(&dump, data, sizeof(data));
 }
 
-/* All ways to read, with a corrupted meta page; that does not last beyond it. */
+/* Each kind of read with a corrupted meta page has no effect on later reads. */
 void ring_test_corrupt_meta(struct kunit *test)
 {
 	void *page = kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL);
@@ -178,7 +177,7 @@ void ring_test_corrupt_meta(struct kunit *test)
 	for (round = 0; round < 300; round++) {
 		ring_test_write_pages(test, t, ring_test_below(&rnd, 4));
 		meta = *t->desc.meta;
-		ring_test_lie_in_meta(t, &rnd);
+		ring_test_corrupt_meta_page(t, &rnd);
 		ring_buffer_poll_writer(t->buffer, RING_TEST_CPU);
 		ring_test_dump_corrupt(t);
 		ring_buffer_reader_read_page(t->buffer, RING_TEST_CPU, page, PAGE_SIZE, round & 1);
@@ -188,13 +187,13 @@ void ring_test_corrupt_meta(struct kunit *test)
 		cond_resched();
 	}
 
-	/* A swap is reported only then. */
+	/* The restored meta page may miss a swap; the reset updates it. */
 	ring_test_clear(test, t);
 	ring_test_write_pages(test, t, 3);
 	ring_test_read_all(test, t);
 }
 
-/* A record of any bytes, in memory that ends where it does */
+/* A record of random bytes, at the end of its allocation */
 static void *event_test_record(struct kunit *test, const struct trace_remote_desc *desc,
 			       struct rnd_state *rnd, unsigned int size)
 {
@@ -204,7 +203,7 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	prandom_bytes_state(rnd, record, size);
-	/* Small numbers here and there: these say what is behind a record. */
+	/* Some small numbers, which may locate data behind the record */
 	for (i = 0; i < size; i++)
 		if (ring_test_below(rnd, 2))
 			record[i] = i & 1 ? 0 : ring_test_below(rnd, size + 8);

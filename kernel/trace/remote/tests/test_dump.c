@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: a dump of the last events, which locks nothing
+ * KUnit: a dump of the last events, which takes no locks
  *
- * What it must show is what an iterator does, from some event on.
+ * It must show the same events as an iterator, from some event on.
  */
 #include <linux/kthread.h>
 #include <linux/sizes.h>
@@ -10,10 +10,10 @@
 
 #include "test.h"
 
-/* Larger than any ring here */
+/* More events than any ring here has */
 #define RING_DUMP_ALL	UINT_MAX
 
-/* How many pages a dump goes over */
+/* Number of pages that a dump reads at most */
 #define RING_DUMP_PAGES	4
 
 static unsigned int ring_dump_count(struct ring_test *t, unsigned int max)
@@ -54,7 +54,7 @@ static struct ring_buffer_reader_iter *ring_dump_iter(struct kunit *test, struct
 	return iter;
 }
 
-/* How many events there are to be seen. */
+/* Number of events that an iterator shows */
 static unsigned int ring_dump_there(struct kunit *test, struct ring_test *t)
 {
 	struct ring_buffer_reader_iter *iter = ring_dump_iter(test, t);
@@ -69,7 +69,7 @@ static unsigned int ring_dump_there(struct kunit *test, struct ring_test *t)
 	return nr;
 }
 
-/* The last @max events, or all that are on the last pages; @all if that is all. */
+/* Check the last @max events, or those of the last pages; with @all, these must be all. */
 static void ring_dump_check(struct kunit *test, struct ring_test *t, unsigned int max, bool all)
 {
 	unsigned int there = ring_dump_there(test, t);
@@ -105,7 +105,7 @@ void ring_test_dump_empty(struct kunit *test)
 
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 
-	/* All of it read, on one page; and cleared */
+	/* All events of a page were read; then an event is cleared. */
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 	ring_dump_check(test, t, RING_DUMP_ALL, true);
 	ring_test_read_all(test, t);
@@ -116,7 +116,7 @@ void ring_test_dump_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ring_dump_count(t, RING_DUMP_ALL));
 }
 
-/* Each number of events asked for, each format, from before the ring is full to after. */
+/* Different limits and event formats, from an empty ring to one that was overwritten twice */
 void ring_test_dump_all(struct kunit *test)
 {
 	static const u64 deltas[] = { 0, 1, RB_WRITER_TS_MASK, RB_WRITER_TS_MASK + 1, 1ULL << 40 };
@@ -134,7 +134,7 @@ void ring_test_dump_all(struct kunit *test)
 	KUNIT_EXPECT_GT(test, t->ring.tail, 2 * t->ring.nr_slots);
 }
 
-/* A page of the reader's that is read in part, and what was lost after it */
+/* A reader's page that is read in part, with lost events after it */
 void ring_test_dump_reader(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, RING_DUMP_PAGES + 1);
@@ -153,7 +153,7 @@ void ring_test_dump_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, ring_dump_count(t, RING_DUMP_ALL));
 }
 
-/* Of large events, those on the last pages */
+/* Of large events, only those on the last pages are dumped. */
 void ring_test_dump_large(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 3 * RING_DUMP_PAGES);
@@ -167,7 +167,7 @@ void ring_test_dump_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RING_DUMP_PAGES, ring_dump_count(t, RING_DUMP_ALL));
 }
 
-/* The writer announced another page, and got no further. */
+/* The writer stopped after it had announced another page. */
 void ring_test_dump_stopped(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, RB_WRITER_MIN_PAGES);
@@ -180,7 +180,7 @@ void ring_test_dump_stopped(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ring_buffer_reader_dump_next(&dump));
 	WRITE_ONCE(t->desc.meta->next, t->ring.tail + 1);
 
-	/* That takes the older one of the two, even as it is looked at. */
+	/* The writer reuses the older page while the dump reads it. */
 	KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_dump_copy(&dump, data, sizeof(data)));
 	KUNIT_EXPECT_TRUE(test, dump.lost);
 	KUNIT_ASSERT_TRUE(test, ring_buffer_reader_dump_next(&dump));
@@ -191,8 +191,8 @@ void ring_test_dump_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, ring_dump_count(t, RING_DUMP_ALL));
 }
 
-/* One way of many to spoil a page: an event at its start, one at its end. */
-static void ring_dump_spoil(struct ring_buffer_writer_page *page, unsigned int i)
+/* Corrupt a page in one of many ways: an event at its start and one at its end */
+static void ring_dump_corrupt(struct ring_buffer_writer_page *page, unsigned int i)
 {
 	static const u32 types[] = { 0, 1, 28, 29, RB_WRITER_TIME_EXTEND, 31 };
 	static const u32 lengths[] = { 0, 3, 116, 117, PAGE_SIZE, U32_MAX - 3, U32_MAX };
@@ -205,8 +205,8 @@ static void ring_dump_spoil(struct ring_buffer_writer_page *page, unsigned int i
 	*(u32 *)&page->data[end + 4] = lengths[i % ARRAY_SIZE(lengths)];
 }
 
-/* Whatever is on the pages and in the meta page, it ends, and stays on a page. */
-void ring_test_dump_garbage(struct kunit *test)
+/* With corrupted pages and a corrupted meta page, a dump ends and stays within a page. */
+void ring_test_dump_invalid(struct kunit *test)
 {
 	static const u64 tails[] = { 0, 1, 5, U64_MAX - 1, U64_MAX };
 	struct ring_test *t = ring_test_make(test, RB_WRITER_MIN_PAGES);
@@ -218,7 +218,7 @@ void ring_test_dump_garbage(struct kunit *test)
 	ring_test_read(test, t, NULL);
 	for (i = 0; i < 9 * 7 * 6 * 5; i++) {
 		for (id = 0; id < t->desc.nr_pages; id++)
-			ring_dump_spoil(t->desc.pages[id], i);
+			ring_dump_corrupt(t->desc.pages[id], i);
 		WRITE_ONCE(t->desc.meta->tail, tails[i % ARRAY_SIZE(tails)]);
 
 		ring_buffer_reader_dump_start(&dump, t->buffer, RING_TEST_CPU, RING_DUMP_ALL);
@@ -235,15 +235,15 @@ void ring_test_dump_garbage(struct kunit *test)
 	KUNIT_EXPECT_GT(test, all, 0);
 }
 
-/* Events of which each fills a page or half of it: as many bytes, whatever a page's size */
+/* Number of events that fill a page or half of it: the same bytes for each page size */
 #define RING_DUMP_LARGE		(RING_TEST_RACE_EVENTS / (PAGE_SIZE / SZ_4K))
 
 /**
- * struct ring_dump_race - a writer, and who dumps what it writes
+ * struct ring_dump_race - a writer and a concurrent dump
  * @t:		the ring
  * @size:	of the smallest event
- * @nr_events:	how many there will be
- * @data:	room for the largest
+ * @nr_events:	number of events to write
+ * @data:	buffer for the largest event
  */
 struct ring_dump_race {
 	struct ring_test	*t;
@@ -266,7 +266,7 @@ static int ring_dump_write(void *data)
 	return ring_test_stay();
 }
 
-/* It is the event that it says it is, from its first word to the last. */
+/* All words of the event have the number of its first word. */
 static void ring_dump_check_event(struct kunit *test, struct ring_dump_race *race,
 				  unsigned int length, u64 ts)
 {
@@ -281,8 +281,8 @@ static void ring_dump_check_event(struct kunit *test, struct ring_dump_race *rac
 	}
 }
 
-/* Each event is sound, and later than the one before. How many there were. */
-static unsigned int ring_dump_sound(struct kunit *test, struct ring_dump_race *race)
+/* Each event is valid and later than the one before. Returns the number of events. */
+static unsigned int ring_dump_check_events(struct kunit *test, struct ring_dump_race *race)
 {
 	struct ring_buffer_reader_dump dump;
 	unsigned int length, nr = 0;
@@ -320,19 +320,19 @@ static void ring_dump_race(struct kunit *test, unsigned int nr_pages, unsigned i
 	writer = kthread_run(ring_dump_write, &race, "ring_dump");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);
 	while (READ_ONCE(race.t->written) < nr_events && time_before(jiffies, deadline)) {
-		nr += ring_dump_sound(test, &race);
+		nr += ring_dump_check_events(test, &race);
 		dumps++;
 		cond_resched();
 	}
 
 	kthread_stop(writer);
 	KUNIT_EXPECT_EQ(test, nr_events, race.t->written);
-	KUNIT_EXPECT_GT(test, ring_dump_sound(test, &race), 0);
+	KUNIT_EXPECT_GT(test, ring_dump_check_events(test, &race), 0);
 	KUNIT_EXPECT_EQ(test, nr_events - 1, race.data[0]);
 	kunit_info(test, "%llu dumps of %llu events in all", dumps, nr);
 }
 
-/* The writer does not wait: with few pages, it is soon where the dump is. */
+/* The writer does not wait: with few pages, it soon overwrites the page being dumped. */
 void ring_test_dump_race(struct kunit *test)
 {
 	ring_dump_race(test, RB_WRITER_MIN_PAGES + 1, 12, RING_TEST_RACE_EVENTS);

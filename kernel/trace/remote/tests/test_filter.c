@@ -23,11 +23,11 @@
  * @fields:	its fields that are numbers
  * @nr_fields:	how many
  * @size:	of a record, bytes
- * @rnd:	where chance comes from
+ * @rnd:	state of the random numbers
  * @record:	a record
  * @text:	an expression
  * @preds:	its program for the remote
- * @nr_preds:	how many predicates that has
+ * @nr_preds:	number of predicates in @preds
  * @target:	evaluates the program
  */
 struct filter_test {
@@ -68,7 +68,7 @@ static bool filter_test_begin(struct kunit *test, struct filter_test *t,
 	return t->nr_fields;
 }
 
-/* Bytes that are the same often enough for comparisons to be close. */
+/* Bytes of few different values, so that comparisons are often equal. */
 static void filter_test_fill(struct filter_test *t)
 {
 	static const u8 bytes[] = { 0, 0, 0, 1, 2, 0x7f, 0x80, 0xff, 0xff };
@@ -79,7 +79,7 @@ static void filter_test_fill(struct filter_test *t)
 		record[i] = bytes[filter_test_below(t, ARRAY_SIZE(bytes))];
 }
 
-/* A number that the field may hold, or nearly. */
+/* A number within the field's range, or just outside. */
 static s64 filter_test_value(struct filter_test *t, const struct ftrace_event_field *field)
 {
 	u64 value = 0;
@@ -156,7 +156,7 @@ static unsigned int filter_test_compare(struct kunit *test, struct filter_test *
 	return nr;
 }
 
-/* One expression. How many records passed. */
+/* Check one expression. Returns the number of records that passed. */
 static unsigned int filter_test_round(struct kunit *test, struct filter_test *t)
 {
 	struct event_filter *host = NULL;
@@ -204,7 +204,7 @@ void filter_test_events(struct kunit *test, struct trace_remote_event *events, u
 		}
 	}
 
-	/* Neither of the two says the same of all. */
+	/* Some records passed and some did not. */
 	KUNIT_EXPECT_GT(test, passed, rounds * FILTER_TEST_RECORDS / 4);
 	KUNIT_EXPECT_LT(test, passed, rounds * FILTER_TEST_RECORDS / 4 * 3);
 	kunit_info(test, "%u expressions, %u of %u records passed\n", rounds, passed,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: iterators, which show what is in a ring and consume nothing
+ * KUnit: iterators, the non-consuming readers of a ring
  *
- * What they show and report lost is compared with what was written, what is
- * still there, and what a consuming reader took.
+ * The events that they show and report lost are compared with those that were written, that are
+ * still in the ring, and that a consuming reader has read.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -20,7 +20,7 @@ void ring_test_iter_all(struct kunit *test)
 		ring_test_keep(test, t, nr + 1);
 		for (i = 0; i < nr; i++)
 			KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 3));
-		KUNIT_EXPECT_GE(test, ring_test_look(test, t), min(nr, 2 * per_page));
+		KUNIT_EXPECT_GE(test, ring_test_snapshot(test, t), min(nr, 2 * per_page));
 		ring_test_read_all(test, t);
 	}
 }
@@ -47,9 +47,9 @@ void ring_test_iter_sizes(struct kunit *test)
 		t = ring_test_make(test, sizes[i]);
 		ring_test_keep(test, t, 3 * sizes[i]);
 		ring_test_write_pages(test, t, sizes[i] - 1);
-		KUNIT_EXPECT_EQ(test, sizes[i] - 1, ring_test_look(test, t));
+		KUNIT_EXPECT_EQ(test, sizes[i] - 1, ring_test_snapshot(test, t));
 		ring_test_write_pages(test, t, sizes[i] + 1);
-		KUNIT_EXPECT_EQ(test, sizes[i] - 1, ring_test_look(test, t));
+		KUNIT_EXPECT_EQ(test, sizes[i] - 1, ring_test_snapshot(test, t));
 		ring_test_read_all(test, t);
 	}
 }
@@ -58,20 +58,20 @@ void ring_test_iter_sizes(struct kunit *test)
 void ring_test_iter_later(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
-	struct ring_look look;
+	struct ring_snapshot snap;
 	unsigned int i;
 
 	ring_test_keep(test, t, 32);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-	ring_look_begin(test, &look, t);
+	ring_snapshot_start(test, &snap, t);
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-	KUNIT_EXPECT_EQ(test, 3, ring_look_all(test, &look));
-	ring_look_end(&look);
+	KUNIT_EXPECT_EQ(test, 3, ring_snapshot_read_all(test, &snap));
+	ring_snapshot_finish(&snap);
 	ring_test_read_all(test, t);
 }
 
-/* Wherever in the ring the writer and the reader are */
+/* Each position of the writer and the reader in the ring */
 void ring_test_iter_positions(struct kunit *test)
 {
 	unsigned int i, reads, writes;
@@ -84,9 +84,9 @@ void ring_test_iter_positions(struct kunit *test)
 			ring_test_write_pages(test, t, writes);
 			for (i = 0; i < reads; i++)
 				KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
-			ring_test_look(test, t);
+			ring_test_snapshot(test, t);
 			ring_test_write_pages(test, t, 3);
-			ring_test_look(test, t);
+			ring_test_snapshot(test, t);
 			ring_test_read_all(test, t);
 		}
 	}
@@ -109,15 +109,15 @@ void ring_test_iter_far(struct kunit *test)
 	ring_test_keep(test, t, 32);
 	for (i = 0; i < 3; i++) {
 		ring_test_write_pages(test, t, 3);
-		ring_test_look(test, t);
+		ring_test_snapshot(test, t);
 	}
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	ring_test_write_pages(test, t, 3);
-	KUNIT_EXPECT_EQ(test, 4, ring_test_look(test, t));
+	KUNIT_EXPECT_EQ(test, 4, ring_test_snapshot(test, t));
 	ring_test_read_all(test, t);
 }
 
-/* What the reader has not read of its page, be that complete or not */
+/* The unread events of the reader's page, complete or not */
 void ring_test_iter_reader(struct kunit *test)
 {
 	unsigned int reads, laps, i;
@@ -132,37 +132,37 @@ void ring_test_iter_reader(struct kunit *test)
 			for (i = 0; i < reads; i++)
 				KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 
-			KUNIT_EXPECT_EQ(test, 5 - reads, ring_test_look(test, t));
+			KUNIT_EXPECT_EQ(test, 5 - reads, ring_test_snapshot(test, t));
 			ring_test_write_pages(test, t, 3 * laps);
 			KUNIT_EXPECT_EQ(test, 5 - reads + min(3, 3 * laps),
-					ring_test_look(test, t));
+					ring_test_snapshot(test, t));
 			ring_test_read_all(test, t);
 		}
 	}
 }
 
-/* A reader that has a page, and losses before it that are not reported yet */
+/* A reader that has a page, with lost events before it that are not reported yet */
 void ring_test_iter_unreported(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
-	struct ring_look look;
+	struct ring_snapshot snap;
 	u64 ts;
 
 	ring_test_keep(test, t, 32);
 	ring_test_write_pages(test, t, 8);
 	KUNIT_EXPECT_NOT_NULL(test, ring_test_peek(t, &ts, NULL));
-	KUNIT_EXPECT_EQ(test, 3, ring_test_look(test, t));
+	KUNIT_EXPECT_EQ(test, 3, ring_test_snapshot(test, t));
 
-	/* Nor was it when its page went on being its page. */
+	/* They are still unreported when the reader keeps its page. */
 	ring_test_write_pages(test, t, 8);
-	ring_look_begin(test, &look, t);
-	KUNIT_EXPECT_EQ(test, 5, look.lost);
-	KUNIT_EXPECT_EQ(test, 4, ring_look_all(test, &look));
-	ring_look_end(&look);
+	ring_snapshot_start(test, &snap, t);
+	KUNIT_EXPECT_EQ(test, 5, snap.lost);
+	KUNIT_EXPECT_EQ(test, 4, ring_snapshot_read_all(test, &snap));
+	ring_snapshot_finish(&snap);
 	ring_test_read_all(test, t);
 }
 
-/* Each length that the format encodes in another way, and each time delta */
+/* Lengths and time deltas of each encoding */
 void ring_test_iter_formats(struct kunit *test)
 {
 	static const u64 deltas[] = {
@@ -182,7 +182,7 @@ void ring_test_iter_formats(struct kunit *test)
 			KUNIT_ASSERT_TRUE(test, ring_test_write(t, size,
 								size == 64 ? deltas[i] : 1));
 	}
-	KUNIT_EXPECT_EQ(test, t->written, ring_test_look(test, t));
+	KUNIT_EXPECT_EQ(test, t->written, ring_test_snapshot(test, t));
 
 	iter = ring_buffer_reader_iter_start(t->buffer, RING_TEST_CPU);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, iter);
@@ -202,11 +202,11 @@ void ring_test_iter_formats(struct kunit *test)
 	ring_test_read_all(test, t);
 }
 
-/* The writer goes on: what it overwrites is lost where it was, or at the end. */
+/* Events that the writer overwrites are reported lost in their place, or at the end. */
 void ring_test_iter_lapped(struct kunit *test)
 {
 	unsigned int shown, more;
-	struct ring_look look;
+	struct ring_snapshot snap;
 	struct ring_test *t;
 
 	for (shown = 0; shown <= 4; shown++) {
@@ -215,23 +215,23 @@ void ring_test_iter_lapped(struct kunit *test)
 			ring_test_keep(test, t, 32);
 			ring_test_write_pages(test, t, 7);
 
-			ring_look_begin(test, &look, t);
-			while (look.next < 2 + shown)
-				KUNIT_EXPECT_TRUE(test, ring_look_on(test, &look));
+			ring_snapshot_start(test, &snap, t);
+			while (snap.next < 2 + shown)
+				KUNIT_EXPECT_TRUE(test, ring_snapshot_next(test, &snap));
 			ring_test_write_pages(test, t, more);
-			ring_look_all(test, &look);
-			KUNIT_EXPECT_EQ(test, 7, look.next);
-			ring_look_end(&look);
+			ring_snapshot_read_all(test, &snap);
+			KUNIT_EXPECT_EQ(test, 7, snap.next);
+			ring_snapshot_finish(&snap);
 			ring_test_read_all(test, t);
 		}
 	}
 }
 
-/* A reader consumes what was still to be shown: out of reach, but not lost */
-void ring_test_iter_taken(struct kunit *test)
+/* Events that a reader consumes before they are shown are skipped, but not lost. */
+void ring_test_iter_consumed(struct kunit *test)
 {
 	unsigned int shown, reads, more;
-	struct ring_look looks[2];
+	struct ring_snapshot snaps[2];
 	struct ring_test *t;
 
 	for (shown = 0; shown <= 5; shown++) {
@@ -241,29 +241,29 @@ void ring_test_iter_taken(struct kunit *test)
 				ring_test_keep(test, t, 32);
 				ring_test_write_pages(test, t, 5);
 
-				ring_look_begin(test, &looks[0], t);
-				ring_look_begin(test, &looks[1], t);
-				while (looks[0].next < shown)
-					ring_look_on(test, &looks[0]);
+				ring_snapshot_start(test, &snaps[0], t);
+				ring_snapshot_start(test, &snaps[1], t);
+				while (snaps[0].next < shown)
+					ring_snapshot_next(test, &snaps[0]);
 				while (t->seen < reads)
 					ring_test_read(test, t, NULL);
 				ring_test_write_pages(test, t, more);
-				ring_look_all(test, &looks[0]);
+				ring_snapshot_read_all(test, &snaps[0]);
 				ring_test_read(test, t, NULL);
-				ring_look_all(test, &looks[1]);
-				ring_look_end(&looks[0]);
-				ring_look_end(&looks[1]);
+				ring_snapshot_read_all(test, &snaps[1]);
+				ring_snapshot_finish(&snaps[0]);
+				ring_snapshot_finish(&snaps[1]);
 				ring_test_read_all(test, t);
 			}
 		}
 	}
 }
 
-/* What was copied is shown; then it is over, and nothing is reported lost. */
+/* After a reset, only the copied page is shown and nothing is reported lost. */
 void ring_test_iter_reset(struct kunit *test)
 {
 	unsigned int shown, i;
-	struct ring_look look;
+	struct ring_snapshot snap;
 	struct ring_test *t;
 
 	for (shown = 0; shown <= 10; shown++) {
@@ -271,51 +271,51 @@ void ring_test_iter_reset(struct kunit *test)
 		ring_test_keep(test, t, 32);
 		for (i = 0; i < 12; i++)
 			KUNIT_ASSERT_TRUE(test, ring_test_write(t, 700, 1));
-		ring_look_begin(test, &look, t);
+		ring_snapshot_start(test, &snap, t);
 		for (i = 0; i < shown; i++)
-			ring_look_on(test, &look);
+			ring_snapshot_next(test, &snap);
 
-		/* All but what is copied is as if it had been taken. */
-		for (i = look.copied; i < look.end; i++)
-			t->events[i] = (struct ring_test_event){ .taken = true };
-		look.end = look.copied;
+		/* All events that are not copied count as consumed. */
+		for (i = snap.copied; i < snap.end; i++)
+			t->events[i] = (struct ring_test_event){ .consumed = true };
+		snap.end = snap.copied;
 		ring_test_clear(test, t);
-		KUNIT_EXPECT_EQ(test, 0, ring_test_look(test, t));
-		ring_look_all(test, &look);
-		ring_look_end(&look);
+		KUNIT_EXPECT_EQ(test, 0, ring_test_snapshot(test, t));
+		ring_snapshot_read_all(test, &snap);
+		ring_snapshot_finish(&snap);
 
 		ring_test_write_pages(test, t, 5);
-		KUNIT_EXPECT_EQ(test, 3, ring_test_look(test, t));
+		KUNIT_EXPECT_EQ(test, 3, ring_test_snapshot(test, t));
 		ring_test_read_all(test, t);
 	}
 }
 
-/* The same when there are events again by then, and some of them are read */
+/* A reset after which events are written, and one of them is read */
 void ring_test_iter_reset_written(struct kunit *test)
 {
 	struct ring_test *t, before;
 	unsigned int shown, more;
-	struct ring_look look;
+	struct ring_snapshot snap;
 
 	for (shown = 0; shown < 4; shown++) {
 		for (more = 0; more < 12; more++) {
 			t = ring_test_make(test, 6);
 			ring_test_keep(test, t, 32);
 			ring_test_write_pages(test, t, 4);
-			ring_look_begin(test, &look, t);
-			while (look.next < shown)
-				KUNIT_EXPECT_TRUE(test, ring_look_on(test, &look));
+			ring_snapshot_start(test, &snap, t);
+			while (snap.next < shown)
+				KUNIT_EXPECT_TRUE(test, ring_snapshot_next(test, &snap));
 
-			/* What was copied stays as it was; the ring gets other events. */
+			/* The copied page keeps its events; the ring gets others. */
 			before = *t;
-			look.t = &before;
-			look.end = shown;
+			snap.t = &before;
+			snap.end = shown;
 			ring_test_clear(test, t);
 			ring_test_keep(test, t, 32);
 			ring_test_write_pages(test, t, more);
 			ring_test_read(test, t, NULL);
-			KUNIT_EXPECT_EQ(test, 0, ring_look_all(test, &look));
-			ring_look_end(&look);
+			KUNIT_EXPECT_EQ(test, 0, ring_snapshot_read_all(test, &snap));
+			ring_snapshot_finish(&snap);
 			ring_test_read_all(test, t);
 		}
 	}
@@ -330,32 +330,32 @@ static int ring_test_go_on(void *data)
 	return 0;
 }
 
-/* A writer that has announced a page and does not come there: reported when it goes on, ... */
+/* A writer stops between two pages. The iterator waits for it, for a limited time. */
 void ring_test_iter_stopped(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
 	struct task_struct *task;
-	struct ring_look look;
+	struct ring_snapshot snap;
 	u64 ts;
 
 	ring_test_keep(test, t, 32);
 	ring_test_write_pages(test, t, 7);
-	ring_look_begin(test, &look, t);
+	ring_snapshot_start(test, &snap, t);
 	t->desc.meta->next++;
 	task = kthread_run(ring_test_go_on, t, "ring_test_go_on");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-	KUNIT_EXPECT_EQ(test, 3, ring_look_all(test, &look));
-	ring_look_end(&look);
+	KUNIT_EXPECT_EQ(test, 3, ring_snapshot_read_all(test, &snap));
+	ring_snapshot_finish(&snap);
 
-	/* ... and given up if it never does. */
-	ring_look_begin(test, &look, t);
+	/* The writer does not continue: an unknown number of events is lost. */
+	ring_snapshot_start(test, &snap, t);
 	t->desc.meta->next++;
-	KUNIT_EXPECT_NULL(test, ring_buffer_reader_iter_peek(look.iter, &ts));
-	KUNIT_EXPECT_EQ(test, ULONG_MAX, ring_buffer_reader_iter_lost(look.iter));
-	ring_buffer_reader_iter_advance(look.iter);
-	KUNIT_EXPECT_NULL(test, ring_buffer_reader_iter_peek(look.iter, &ts));
-	KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_iter_lost(look.iter));
-	ring_look_end(&look);
+	KUNIT_EXPECT_NULL(test, ring_buffer_reader_iter_peek(snap.iter, &ts));
+	KUNIT_EXPECT_EQ(test, ULONG_MAX, ring_buffer_reader_iter_lost(snap.iter));
+	ring_buffer_reader_iter_advance(snap.iter);
+	KUNIT_EXPECT_NULL(test, ring_buffer_reader_iter_peek(snap.iter, &ts));
+	KUNIT_EXPECT_EQ(test, 0, ring_buffer_reader_iter_lost(snap.iter));
+	ring_snapshot_finish(&snap);
 	t->desc.meta->next--;
 	ring_test_read_all(test, t);
 }

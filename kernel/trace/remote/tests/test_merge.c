@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: the events of several CPUs come in the order of their times, and in that of the CPUs'
- * numbers where the times are equal. The heaps have CPUs that the machine need not have.
+ * KUnit: the events of several CPUs are merged by time, then by the number of the CPU. The heaps
+ * may have more CPUs than the machine.
  */
 #include <linux/min_heap.h>
 #include <linux/prandom.h>
@@ -64,7 +64,7 @@ static void merge_test_fill(struct merge_test *m, u64 base)
 	}
 }
 
-/* The CPU of the earliest event, looked for among all of them */
+/* The CPU of the earliest event, by a search of all CPUs */
 static int merge_test_first(struct merge_test *m)
 {
 	int cpu, first = -1;
@@ -110,7 +110,7 @@ static void merge_test_early(struct kunit *test)
 	merge_test_order(test, 0);
 }
 
-/* Times that are negative, if they are taken for signed */
+/* Times that would be negative if they were signed */
 static void merge_test_late(struct kunit *test)
 {
 	merge_test_order(test, S64_MAX - MERGE_TEST_EVENTS);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: taking events by the page
+ * KUnit: consuming events by the page
  *
- * A page is judged as programs read it: by the format alone, with a reader of
- * its own.
+ * The tests parse a page as programs do, by its format alone.
  */
 #include <linux/random.h>
 
@@ -13,7 +12,7 @@
 #define RING_TEST_LOST_STORED	BIT(30)
 #define RING_TEST_COMMIT	GENMASK(26, 0)
 
-/* What was lost before the page: reported, or to be seen from its first event. */
+/* The number of events lost before the page: reported, or derived from its first event */
 static void ring_test_page_lost(struct kunit *test, struct ring_test *t,
 				struct ring_buffer_writer_page *page)
 {
@@ -26,7 +25,7 @@ static void ring_test_page_lost(struct kunit *test, struct ring_test *t,
 	if (!(page->commit & RING_TEST_LOST_EVENTS))
 		return;
 
-	/* An event has its number in its first word, behind the header and a long one's length. */
+	/* The first word after the header, or after a long event's length, is the number. */
 	lost = *(u32 *)&page->data[*(u32 *)page->data & 31 ? 4 : 8] - t->seen;
 	if (page->commit & RING_TEST_LOST_STORED)
 		memcpy(&lost, &page->data[bytes], sizeof(lost));
@@ -36,7 +35,7 @@ static void ring_test_page_lost(struct kunit *test, struct ring_test *t,
 	t->lost += lost;
 }
 
-/* The event at @offset: checks its number and its time, returns its length. */
+/* Check number and time of the event at @offset. Returns its length. */
 static unsigned int ring_test_page_event(struct kunit *test, struct ring_test *t,
 					 struct ring_buffer_writer_page *page,
 					 unsigned int offset, u64 *ts)
@@ -53,12 +52,12 @@ static unsigned int ring_test_page_event(struct kunit *test, struct ring_test *t
 	KUNIT_ASSERT_LT(test, t->seen, t->max_events);
 	KUNIT_EXPECT_EQ(test, (u32)t->seen, type ? word[1] : word[2]);
 	KUNIT_EXPECT_EQ(test, t->events[t->seen].ts, *ts);
-	t->events[t->seen++].taken = true;
+	t->events[t->seen++].consumed = true;
 	return type ? 4 + type * 4 : 4 + word[1];
 }
 
-/* Take a page, and judge it. Returns what ring_buffer_reader_read_page() did. */
-static int ring_test_take(struct kunit *test, struct ring_test *t, size_t len, bool full)
+/* Consume a page and check it. Returns the result of ring_buffer_reader_read_page(). */
+static int ring_test_consume_page(struct kunit *test, struct ring_test *t, size_t len, bool full)
 {
 	struct ring_buffer_writer_page *page = kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL);
 	unsigned int offset = 0, bytes, used;
@@ -96,7 +95,7 @@ static void ring_test_fill(struct kunit *test, struct ring_test *t, u32 *seed, u
 	}
 }
 
-/* All there is, with laps: once each, in order, at its time, or reported lost */
+/* Each event is read once, in order, with its time, or is reported lost. */
 void ring_test_page_all(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -104,17 +103,17 @@ void ring_test_page_all(struct kunit *test)
 	u32 seed = 1;
 
 	ring_test_keep(test, t, 40 * PAGE_SIZE / 8);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, false));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_consume_page(test, t, PAGE_SIZE, false));
 	for (round = 0; round < 30; round++) {
 		ring_test_fill(test, t, &seed, round % 10 * PAGE_SIZE / 64);
-		while (!ring_test_take(test, t, PAGE_SIZE, false))
+		while (!ring_test_consume_page(test, t, PAGE_SIZE, false))
 			;
 		ring_test_balance(test, t);
 	}
 	KUNIT_EXPECT_GT(test, t->lost, 0);
 }
 
-/* With little room: what fits, wholly, and the rest later */
+/* A small buffer gets the whole events that fit, and later reads get the rest. */
 void ring_test_page_short(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -125,23 +124,23 @@ void ring_test_page_short(struct kunit *test)
 	for (len = 0; len < PAGE_SIZE; len += 4) {
 		least = t->written;
 		ring_test_fill(test, t, &seed, 2);
-		while (!ring_test_take(test, t, len, false))
+		while (!ring_test_consume_page(test, t, len, false))
 			;
 		/* 16 for the page, 8 for an extend, 4 for the header, 160 at most for the event */
 		if (len >= 188)
 			KUNIT_EXPECT_EQ(test, t->written, t->seen);
 		else if (len < 24)
 			KUNIT_EXPECT_LE(test, t->seen, least);
-		while (!ring_test_take(test, t, PAGE_SIZE, false))
+		while (!ring_test_consume_page(test, t, PAGE_SIZE, false))
 			;
 	}
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 160, 1));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, ring_test_take(test, t, 160, false));
-	KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, false));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, ring_test_consume_page(test, t, 160, false));
+	KUNIT_EXPECT_EQ(test, 0, ring_test_consume_page(test, t, PAGE_SIZE, false));
 	ring_test_balance(test, t);
 }
 
-/* Who wants whole pages does not get the one that is being written. */
+/* A reader of whole pages does not get the page that is being written. */
 void ring_test_page_full(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 6);
@@ -149,39 +148,39 @@ void ring_test_page_full(struct kunit *test)
 
 	ring_test_keep(test, t, 100);
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_consume_page(test, t, PAGE_SIZE, true));
 
-	/* Nor the rest of the page being written, once the reader has that page */
+	/* It does not get the rest of that page either, once the reader has the page. */
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 12, 1));
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_consume_page(test, t, PAGE_SIZE, true));
 
 	ring_test_write_pages(test, t, 3);
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, true));
+		KUNIT_EXPECT_EQ(test, 0, ring_test_consume_page(test, t, PAGE_SIZE, true));
 	KUNIT_EXPECT_EQ(test, 4, t->seen);
-	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, true));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_consume_page(test, t, PAGE_SIZE, true));
 
-	/* What was read of it in part is whole when the writer has left it. */
-	KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, false));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, false));
+	/* A page that was read in part is complete when the writer has left it. */
+	KUNIT_EXPECT_EQ(test, 0, ring_test_consume_page(test, t, PAGE_SIZE, false));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_consume_page(test, t, PAGE_SIZE, false));
 	ring_test_balance(test, t);
 }
 
-/* No room for the count: that some were lost is reported all the same. */
+/* Without room for the count, a flag still reports that events were lost. */
 void ring_test_page_brim(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
 
 	ring_test_keep(test, t, 100);
 	ring_test_write_pages(test, t, 10);
-	while (!ring_test_take(test, t, PAGE_SIZE, false))
+	while (!ring_test_consume_page(test, t, PAGE_SIZE, false))
 		;
 	KUNIT_EXPECT_GT(test, t->lost, 0);
 	ring_test_balance(test, t);
 }
 
-/* Beside a reader that reads event by event, and a task that clears */
+/* Reads by the page, reads of single events and resets, mixed */
 void ring_test_page_mixed(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -193,14 +192,15 @@ void ring_test_page_mixed(struct kunit *test)
 		ring_test_fill(test, t, &seed, seed % (PAGE_SIZE / 16));
 		for (i = seed % 50; i--;)
 			ring_test_read(test, t, NULL);
-		ring_test_take(test, t, PAGE_SIZE - seed % PAGE_SIZE / 2, seed & 1);
+		ring_test_consume_page(test, t, PAGE_SIZE - seed % PAGE_SIZE / 2, seed & 1);
 		ring_test_check_stats(test, t);
 		if (!(round % 20)) {
 			ring_test_clear(test, t);
-			KUNIT_EXPECT_EQ(test, -EAGAIN, ring_test_take(test, t, PAGE_SIZE, false));
+			KUNIT_EXPECT_EQ(test, -EAGAIN,
+					ring_test_consume_page(test, t, PAGE_SIZE, false));
 		}
 	}
-	while (!ring_test_take(test, t, PAGE_SIZE, false))
+	while (!ring_test_consume_page(test, t, PAGE_SIZE, false))
 		;
 	ring_test_balance(test, t);
 }
@@ -218,8 +218,8 @@ static void ring_test_corrupt(struct ring_test *t, bool commit)
 	}
 }
 
-/* Take what there is, of so many pages. Returns how many were full of sound events. */
-static unsigned int ring_test_take_any(struct kunit *test, struct ring_test *t, void *data)
+/* Consume up to @nr pages. Returns the number of pages full of valid events. */
+static unsigned int ring_test_consume_corrupt(struct kunit *test, struct ring_test *t, void *data)
 {
 	struct ring_buffer_writer_page *page = data;
 	unsigned int i, bytes, full = 0;
@@ -240,7 +240,7 @@ static unsigned int ring_test_take_any(struct kunit *test, struct ring_test *t, 
 	return full;
 }
 
-/* Whatever is on the pages, what is taken fits, and sound pages are found behind it. */
+/* Events of corrupted pages fit into a page, and the valid pages behind them are found. */
 void ring_test_page_corrupt(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 5);
@@ -252,20 +252,20 @@ void ring_test_page_corrupt(struct kunit *test)
 		cond_resched();
 		ring_test_write_pages(test, t, 3);
 		ring_test_corrupt(t, round & 1);
-		ring_test_take_any(test, t, page);
+		ring_test_consume_corrupt(test, t, page);
 	}
 
 	ring_test_write_pages(test, t, 10);
-	KUNIT_EXPECT_GE(test, ring_test_take_any(test, t, page), 3);
+	KUNIT_EXPECT_GE(test, ring_test_consume_corrupt(test, t, page), 3);
 	ring_test_clear(test, t);
 	ring_test_keep(test, t, 10);
 	ring_test_write_pages(test, t, 2);
-	KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, false));
-	KUNIT_EXPECT_EQ(test, 0, ring_test_take(test, t, PAGE_SIZE, false));
+	KUNIT_EXPECT_EQ(test, 0, ring_test_consume_page(test, t, PAGE_SIZE, false));
+	KUNIT_EXPECT_EQ(test, 0, ring_test_consume_page(test, t, PAGE_SIZE, false));
 	ring_test_balance(test, t);
 }
 
-/* An event that says it is longer than what is committed is none; the next one is. */
+/* An event that is longer than the committed data is skipped. */
 void ring_test_page_cut(struct kunit *test)
 {
 	static const struct {

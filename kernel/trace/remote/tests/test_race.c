@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: a ring's writer, its reader, and those who look at it, all at once
+ * KUnit: a ring's writer, its consuming reader and non-consuming readers, concurrently
  *
- * An event's number says what must have been lost, or read, before it.
+ * An event's number tells how many events must have been lost or read before it.
  */
 #include <linux/kthread.h>
 #include <linux/mutex.h>
@@ -11,20 +11,20 @@
 #include "test.h"
 
 /**
- * struct ring_race - who takes part
+ * struct ring_race - a ring and its concurrent users
  * @test:	the test
  * @t:		the ring
  * @size:	of the smallest event
- * @lock:	held to read an event or to look at one, and to account for it
- * @read_before: by number, how many events had been read before
- * @nr_read:	how many have been
- * @is_over:	all is written
+ * @lock:	held to consume or to show an event, and to account for it
+ * @read_before: number of events consumed before each event, by its number
+ * @nr_read:	number of events consumed
+ * @is_over:	all events are written
  */
 struct ring_race {
 	struct kunit		*test;
 	struct ring_test	*t;
 	unsigned int		size;
-	struct mutex		lock;	/* orders reads, looks and their account */
+	struct mutex		lock;	/* orders both kinds of reads and their account */
 	u32			*read_before;
 	u32			nr_read;
 	bool			is_over;
@@ -52,14 +52,14 @@ static int ring_race_write(void *data)
 	struct ring_test *t = race->t;
 
 	while (t->written < RING_TEST_RACE_EVENTS && !kthread_should_stop()) {
-		/* As at a remote: nothing comes in between, least of all another task. */
+		/* As at a remote, nothing interrupts a write. */
 		scoped_guard(irqsave)
 			ring_test_write(t, race->size + t->written % 10 * 4, t->written % 7);
 		if (!(t->written % 100))
 			cond_resched();
 	}
 
-	smp_store_release(&race->is_over, true); /* with all that was written */
+	smp_store_release(&race->is_over, true); /* after the last event */
 	return ring_test_stay();
 }
 
@@ -84,7 +84,7 @@ static int ring_race_read(void *data)
 	bool last;
 
 	do {
-		last = smp_load_acquire(&race->is_over); /* before what is read then */
+		last = smp_load_acquire(&race->is_over); /* ring_race_write() */
 		while (ring_race_read_one(race) && !kthread_should_stop())
 			cond_resched();
 		cond_resched();
@@ -98,19 +98,15 @@ static u32 ring_race_read_before(struct ring_race *race, u64 number)
 	return number < race->t->seen ? race->read_before[number] : race->nr_read;
 }
 
-/* What is skipped was lost, or read. */
+/* All skipped events were lost or read. */
 static void ring_race_skipped(struct ring_race *race, u64 from, u64 to, unsigned long lost)
 {
 	KUNIT_EXPECT_EQ(race->test, to - from, lost + ring_race_read_before(race, to) -
 					       ring_race_read_before(race, from));
 }
 
-/*
- * See one event; @next is the number of the one to be expected, and @end what
- * was written when it began. False at the end.
- */
-static bool ring_race_look_on(struct ring_race *race, struct ring_buffer_reader_iter *iter,
-			      u64 *next)
+/* Check one event; @next is the least number that it may have. Returns false at the end. */
+static bool ring_race_next(struct ring_race *race, struct ring_buffer_reader_iter *iter, u64 *next)
 {
 	struct ring_buffer_event *event;
 	unsigned long lost;
@@ -133,8 +129,8 @@ static bool ring_race_look_on(struct ring_race *race, struct ring_buffer_reader_
 	return true;
 }
 
-/* Look at all there is; returns how many events that were. */
-static u64 ring_race_look(struct ring_race *race)
+/* Check all events of a snapshot. Returns their number. */
+static u64 ring_race_snapshot(struct ring_race *race)
 {
 	struct ring_buffer_reader_iter *iter;
 	u64 next, end, nr = 0;
@@ -146,12 +142,12 @@ static u64 ring_race_look(struct ring_race *race)
 	}
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(race->test, iter);
 
-	while (ring_race_look_on(race, iter, &next)) {
+	while (ring_race_next(race, iter, &next)) {
 		nr++;
 		cond_resched();
 	}
 
-	/* All that there was at first was seen, or reported lost, or read meanwhile. */
+	/* Each event written before the start was shown, reported lost, or consumed meanwhile. */
 	scoped_guard(mutex, &race->lock)
 		KUNIT_EXPECT_GE(race->test, max(next, race->t->seen), end);
 	ring_buffer_reader_iter_finish(iter);
@@ -185,22 +181,22 @@ void ring_test_race(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-static void ring_race_looks(struct ring_race *race)
+static void ring_race_snapshots(struct ring_race *race)
 {
 	unsigned long deadline = jiffies + 60 * HZ;
-	u64 nr = 0, looks = 0;
+	u64 nr = 0, snapshots = 0;
 
-	while (!smp_load_acquire(&race->is_over) && /* then one more, of what it wrote */
+	while (!smp_load_acquire(&race->is_over) && /* ring_race_write() */
 	       time_before(jiffies, deadline)) {
-		nr += ring_race_look(race);
-		looks++;
-		/* Without an event nothing else gives the CPU to the writer. */
+		nr += ring_race_snapshot(race);
+		snapshots++;
+		/* A snapshot without events does not yield the CPU to the writer. */
 		cond_resched();
 	}
 
 	KUNIT_EXPECT_TRUE(race->test, race->is_over);
-	nr += ring_race_look(race);
-	kunit_info(race->test, "%llu looks at %llu events in all", looks + 1, nr);
+	nr += ring_race_snapshot(race);
+	kunit_info(race->test, "%llu snapshots of %llu events in all", snapshots + 1, nr);
 }
 
 /* No reader consumes: each snapshot is what the writer has left of the ring. */
@@ -214,13 +210,13 @@ void ring_test_race_iter(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		race = ring_race_make(test, RB_WRITER_MIN_PAGES + 3 * i, sizes[i]);
 		writer = ring_race_run(race, ring_race_write);
-		ring_race_looks(race);
+		ring_race_snapshots(race);
 		kthread_stop(writer);
 		KUNIT_EXPECT_EQ(test, RING_TEST_RACE_EVENTS, race->t->written);
 	}
 }
 
-/* What a reader takes meanwhile is not lost. */
+/* Events that a reader consumes meanwhile are not lost. */
 void ring_test_race_both(struct kunit *test)
 {
 	static const unsigned int sizes[] = { 12, RING_TEST_MAX_SIZE - 36 };
@@ -232,7 +228,7 @@ void ring_test_race_both(struct kunit *test)
 		race = ring_race_make(test, 5 + 10 * i, sizes[i]);
 		writer = ring_race_run(race, ring_race_write);
 		reader = ring_race_run(race, ring_race_read);
-		ring_race_looks(race);
+		ring_race_snapshots(race);
 		kthread_stop(writer);
 		kthread_stop(reader);
 		while (ring_race_read_one(race))
@@ -242,7 +238,7 @@ void ring_test_race_both(struct kunit *test)
 	}
 }
 
-/* No moment at which the counters of a ring do not belong together */
+/* At each moment the counters of a ring agree with each other. */
 static void ring_race_check_stats(struct ring_race *race)
 {
 	struct ring_buffer_reader_stats stats;

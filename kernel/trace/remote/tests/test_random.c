@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: any operation on a ring, in any order; and any bytes in it
+ * KUnit: random operations on a ring, and random bytes in it
  */
 #include <linux/prandom.h>
 
 #include "test.h"
 
 #define RING_TEST_STEPS		3000
-#define RING_TEST_LOOKS		3
+#define RING_TEST_SNAPSHOTS	3
 
 static u32 ring_test_below(struct rnd_state *rnd, u32 n)
 {
@@ -23,48 +23,50 @@ static void ring_test_any_write(struct ring_test *t, struct rnd_state *rnd)
 	ring_test_write(t, size, deltas[ring_test_below(rnd, ARRAY_SIZE(deltas))]);
 }
 
-static void ring_test_any_look(struct kunit *test, struct ring_look *look, struct ring_test *t,
-			       struct rnd_state *rnd)
+static void ring_test_any_snapshot(struct kunit *test, struct ring_snapshot *snap,
+				   struct ring_test *t, struct rnd_state *rnd)
 {
 	u32 nr = ring_test_below(rnd, 20) ? ring_test_below(rnd, 30) : U32_MAX;
 
-	if (!look->iter)
-		ring_look_begin(test, look, t);
-	while (nr && ring_look_on(test, look))
+	if (!snap->iter)
+		ring_snapshot_start(test, snap, t);
+	while (nr && ring_snapshot_next(test, snap))
 		nr--;
 	if (nr)
-		ring_look_end(look);
+		ring_snapshot_finish(snap);
 }
 
-static void ring_test_any_reset(struct kunit *test, struct ring_look *looks, struct ring_test *t)
+static void ring_test_any_reset(struct kunit *test, struct ring_snapshot *snaps,
+				struct ring_test *t)
 {
 	unsigned int i;
 
-	for (i = 0; i < RING_TEST_LOOKS; i++)
-		if (looks[i].iter)
-			ring_look_end(&looks[i]);
+	for (i = 0; i < RING_TEST_SNAPSHOTS; i++)
+		if (snaps[i].iter)
+			ring_snapshot_finish(&snaps[i]);
 	ring_test_clear(test, t);
 }
 
-static void ring_test_any(struct kunit *test, struct ring_look *looks, struct ring_test *t,
+static void ring_test_any(struct kunit *test, struct ring_snapshot *snaps, struct ring_test *t,
 			  struct rnd_state *rnd)
 {
 	u32 op = ring_test_below(rnd, 1000);
 
 	if (op < 2)
-		ring_test_any_reset(test, looks, t);
+		ring_test_any_reset(test, snaps, t);
 	else if (op < 100)
-		ring_test_any_look(test, &looks[ring_test_below(rnd, RING_TEST_LOOKS)], t, rnd);
+		ring_test_any_snapshot(test, &snaps[ring_test_below(rnd, RING_TEST_SNAPSHOTS)], t,
+				       rnd);
 	else if (op < 300)
 		ring_test_read(test, t, NULL);
 	else
 		ring_test_any_write(t, rnd);
 }
 
-/* All that can happen to a ring, in any order */
+/* Random operations in random order */
 void ring_test_iter_random(struct kunit *test)
 {
-	struct ring_look looks[RING_TEST_LOOKS] = {};
+	struct ring_snapshot snaps[RING_TEST_SNAPSHOTS] = {};
 	struct rnd_state rnd;
 	struct ring_test *t;
 	unsigned int i, seed;
@@ -74,17 +76,17 @@ void ring_test_iter_random(struct kunit *test)
 		t = ring_test_make(test, RB_WRITER_MIN_PAGES + ring_test_below(&rnd, 10));
 		ring_test_keep(test, t, RING_TEST_STEPS);
 		for (i = 0; i < RING_TEST_STEPS; i++)
-			ring_test_any(test, looks, t, &rnd);
+			ring_test_any(test, snaps, t, &rnd);
 		cond_resched();
-		for (i = 0; i < RING_TEST_LOOKS; i++)
-			if (looks[i].iter)
-				ring_look_end(&looks[i]);
-		ring_test_look(test, t);
+		for (i = 0; i < RING_TEST_SNAPSHOTS; i++)
+			if (snaps[i].iter)
+				ring_snapshot_finish(&snaps[i]);
+		ring_test_snapshot(test, t);
 		ring_test_read_all(test, t);
 	}
 }
 
-/* Any bytes; or any that might be there */
+/* Random bytes, or small numbers in some of the words */
 static void ring_test_corrupt(void *memory, size_t size, struct rnd_state *rnd)
 {
 	size_t i;
@@ -98,9 +100,9 @@ static void ring_test_corrupt(void *memory, size_t size, struct rnd_state *rnd)
 			((u64 *)memory)[i] = (u64)ring_test_below(rnd, 12) - 2;
 }
 
-/* Whatever is there, there is an end to it. */
-static void ring_test_look_at_corrupt(struct kunit *test, struct ring_test *t,
-				      struct rnd_state *rnd)
+/* An iterator of corrupted pages ends. */
+static void ring_test_snapshot_corrupt(struct kunit *test, struct ring_test *t,
+				       struct rnd_state *rnd)
 {
 	struct ring_buffer_reader_stats stats;
 	struct ring_buffer_reader_iter *iter;
@@ -113,7 +115,7 @@ static void ring_test_look_at_corrupt(struct kunit *test, struct ring_test *t,
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, iter);
 	while ((event = ring_buffer_reader_iter_peek(iter, &ts))) {
 		KUNIT_ASSERT_LE(test, ring_buffer_event_length(event), RING_TEST_MAX_SIZE);
-		/* The sanitizer shall see what a printer would touch. */
+		/* Touch what a printer would, for the sanitizer. */
 		t->ts ^= memchr_inv(ring_buffer_event_data(event), 0,
 				    ring_buffer_event_length(event)) != NULL;
 		ring_buffer_reader_iter_lost(iter);
@@ -145,7 +147,7 @@ void ring_test_iter_corrupt(struct kunit *test)
 			ring_test_corrupt(t->desc.pages[id], PAGE_SIZE, &rnd);
 		if (i % 10 == 0)
 			ring_test_corrupt(t->desc.meta, sizeof(meta), &rnd);
-		ring_test_look_at_corrupt(test, t, &rnd);
+		ring_test_snapshot_corrupt(test, t, &rnd);
 	}
 	*t->desc.meta = meta;
 }

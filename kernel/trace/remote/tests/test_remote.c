@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: a remote of the tests' own, with the events of the test remote. It writes nothing.
+ * KUnit: a remote that writes nothing, with the events of trace_remote_test.c
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -22,12 +22,12 @@
 /**
  * struct kunit_remote - the remote's side, for one test
  * @remote:	the remote
- * @rings:	that of each CPU
- * @busy:	the event whose filter is not taken
- * @nr_preds:	of each event's filter
+ * @rings:	the ring of each CPU
+ * @busy:	the event whose filter is refused
+ * @nr_preds:	number of predicates in each event's filter
  * @on_at_stop:	tracing was on for readers when the remote was stopped
- * @not_ready:	what get() returns
- * @nr_gets:	how often it was got, and not put
+ * @not_ready:	the result of get()
+ * @nr_gets:	number of calls of get() without put()
  * @mover:	turns @moving off and on; NULL for none
  * @moving:	a CPU to be turned off and on while the remote starts or stops; 0 for none
  * @moved:	that happened meanwhile
@@ -85,7 +85,7 @@ static int kunit_remote_mover(void *unused)
 	return remove_cpu(kunit_remote.moving) ?: add_cpu(kunit_remote.moving);
 }
 
-/* Until the CPU is off, or the time is over that it takes */
+/* Start to move the CPU, and wait until it is offline, for a limited time. */
 static void kunit_remote_move(void)
 {
 	unsigned long deadline = jiffies + HZ / 2;
@@ -179,7 +179,7 @@ static void kunit_remote_make_rings(struct kunit *test)
 		kunit_remote.rings[cpu] = ring_test_make(test, KUNIT_REMOTE_PAGES);
 }
 
-/* A reader that finds tracing off finds that it has ended, too: no end of the file. */
+/* A reader that sees tracing off also sees the remote stopped: it gets no early end of file. */
 void remote_test_end(struct kunit *test)
 {
 	struct trace_remote *remote = kunit_remote_register(test);
@@ -194,7 +194,7 @@ void remote_test_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
 }
 
-/* The thread that moves the CPU has ended, and was not hindered for good. */
+/* Stop the thread that moves the CPU; it must have succeeded. */
 static void kunit_remote_expect_moved(struct kunit *test)
 {
 	unsigned long deadline = jiffies + 10 * HZ;
@@ -216,7 +216,7 @@ static void kunit_remote_expect_enabled(struct kunit *test, int nr)
 	kunit_remote.nr_enabled = 0;
 }
 
-/* The CPU goes and comes while tracing is on, and tries to while the remote starts and stops. */
+/* The CPU goes offline and online while tracing is on, and while the remote starts and stops. */
 static void kunit_remote_move_cpu(struct kunit *test, struct trace_remote *remote, int cpu)
 {
 	kunit_remote.moving = cpu;
@@ -237,7 +237,7 @@ static void kunit_remote_move_cpu(struct kunit *test, struct trace_remote *remot
 	KUNIT_EXPECT_EQ(test, 0, add_cpu(cpu));
 }
 
-/* A machine with one CPU: as if it had just come up */
+/* On a machine with one CPU, call what runs when a CPU comes online. */
 static void kunit_remote_enable_only_cpu(struct kunit *test, struct trace_remote *remote)
 {
 	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
@@ -248,8 +248,8 @@ static void kunit_remote_enable_only_cpu(struct kunit *test, struct trace_remote
 }
 
 /*
- * A CPU is enabled and disabled with interrupts off, also while it is offline, comes or goes.
- * None comes or goes, and so none gets a ring, while the remote starts or stops.
+ * A CPU is enabled and disabled with interrupts off, also while it goes offline or online. No CPU
+ * does so while the remote starts or stops: none gets a ring then.
  */
 void remote_test_hotplug(struct kunit *test)
 {
@@ -286,9 +286,9 @@ static u64 kunit_remote_off_ns(struct kunit *test, struct trace_remote *remote)
 }
 
 /*
- * The counters are kept when the rings go. If no writer gets to its next page, that takes not
- * longer for all CPUs than for one. The shortest of some tries shows it, on a machine that has
- * other work, too.
+ * The counters are kept when the rings are unloaded. If no writer gets to its next page, that
+ * takes no longer for all CPUs than for one. The shortest of several tries counts, since the
+ * machine may have other work.
  */
 void remote_test_keep_stopped(struct kunit *test)
 {
@@ -309,7 +309,7 @@ void remote_test_keep_stopped(struct kunit *test)
 	KUNIT_EXPECT_LT(test, all, one + one / 2);
 }
 
-/* A remote that is not ready: the error is the remote's, and nothing is loaded or changed. */
+/* A remote that is not ready: its error is returned, and nothing is loaded or changed. */
 void remote_test_not_ready(struct kunit *test)
 {
 	struct trace_remote *remote = kunit_remote_register(test);
@@ -341,7 +341,7 @@ static void kunit_remote_expect_filter(struct kunit *test, int nr, const char *t
 	kfree(filter);
 }
 
-/* A group's filter that the remote does not take for one event leaves none, for no event. */
+/* If the remote refuses a group's filter for one event, no event of the group has a filter. */
 void remote_test_group_busy(struct kunit *test)
 {
 	struct trace_remote *remote = kunit_remote_register(test);
@@ -386,7 +386,7 @@ static const struct layout_test layout_tests[] = {
 	LAYOUT_TEST(REMOTE_TEST_BITMASK, bitmask, __data_loc_mask, "mask"),
 };
 
-/* The core computes offsets from sizes and alignments: they are those of the structures. */
+/* The offsets that the core computes from sizes and alignments are the structures' offsets. */
 void remote_test_layout(struct kunit *test)
 {
 	const struct ftrace_event_field *field;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit: making the instance's files and the events known, each allocation failing once
+ * KUnit: the setup of a remote's files and events, with each allocation failing once
  *
- * At boot, since what sets it up is gone later. With CONFIG_FAILSLAB the kernel fails
- * the Nth allocation that this makes; so for N from 1 on, until there are no more.
- * Each time nothing may be left: what is left is in the way of the next time.
+ * The tests run at boot, before init code is freed. With CONFIG_FAILSLAB the Nth allocation of
+ * a step fails, for each N until the step succeeds. A failed step must leave nothing behind: any
+ * rest would make the next try fail.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
@@ -15,17 +15,16 @@
 #include "../remote.h"
 #include "test.h"
 
-/* There are more of them: a file of the directory takes two. */
+/* A step has at least this many allocations: a file of the directory needs two. */
 #define SETUP_TEST_LEAST_FAILURES	20
 
-/* Files are made one as the other: of so many allocations each fails, and fewer then. */
+/* All files are created alike: fail each of the first allocations, then fewer. */
 #define SETUP_TEST_ALL			64
 
 #ifdef CONFIG_FAILSLAB
 /*
- * Have the @nth allocation fail. An allocation that may wait does not, unless user space
- * says so, which is not there yet: no allocation may, then. What else the kernel does
- * meanwhile has memory enough.
+ * Make the @nth allocation of the current task fail. By default, failslab spares allocations
+ * that may sleep, and user space cannot configure it this early: clear __GFP_DIRECT_RECLAIM.
  */
 static void __init setup_test_arm(unsigned int nth)
 {

@@ -9,14 +9,14 @@
 
 #include "test.h"
 
-/* By what was written, read, and is no more there */
+/* Check the counters against the events written, read and overwritten. */
 void ring_test_check_stats(struct kunit *test, struct ring_test *t)
 {
 	struct ring_buffer_reader_stats stats, expected = { .dropped = t->ring.dropped };
 	u64 number;
 
 	for (number = 0; number < t->written; number++) {
-		if (t->events[number].taken) {
+		if (t->events[number].consumed) {
 			expected.read++;
 		} else if (ring_test_is_there(t, number)) {
 			expected.entries++;
@@ -45,7 +45,7 @@ void ring_test_check_stats(struct kunit *test, struct ring_test *t)
 			ring_buffer_dropped_events_cpu(t->buffer, RING_TEST_CPU));
 }
 
-/* At each event that is written or read, with extends, drops, laps and resets */
+/* After each event that is written or read, with time extends, drops, overwriting and resets */
 void ring_test_stats(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -69,7 +69,7 @@ void ring_test_stats(struct kunit *test)
 	ring_test_check_stats(test, t);
 }
 
-/* A writer that stops on its way leaves no number below what was read. */
+/* A writer that stops between two pages leaves no counter below the number read. */
 void ring_test_stats_stopped(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 4);
@@ -83,12 +83,12 @@ void ring_test_stats_stopped(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 
-	/* On its way to a page */
+	/* The writer is between two pages. */
 	t->desc.meta->next++;
 	ring_test_balance(test, t);
 	t->desc.meta->next--;
 
-	/* It has fewer than were read. */
+	/* The writer counts fewer events than were read. */
 	t->desc.meta->meta.entries--;
 	ring_buffer_reader_get_stats(t->buffer, RING_TEST_CPU, &stats);
 	KUNIT_EXPECT_EQ(test, 0, stats.entries);
@@ -103,7 +103,7 @@ static size_t ring_test_dirty(struct ring_test *t)
 	return ring_buffer_nr_dirty_pages(t->buffer, RING_TEST_CPU);
 }
 
-/* Complete pages that are to be read, without the reader's own */
+/* Complete unread pages, without the reader's */
 void ring_test_dirty_pages(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 6);
@@ -135,7 +135,7 @@ static bool ring_test_readable(struct ring_test *t, int full)
 	return ring_buffer_poll_wait(t->buffer, RING_TEST_CPU, NULL, NULL, full) & EPOLLIN;
 }
 
-/* Of ten pages so many must be begun, the reader's not counted. */
+/* With ten pages, the number of pages with events that wakes a waiter, without the reader's */
 void ring_test_poll(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 11);
@@ -150,12 +150,12 @@ void ring_test_poll(struct kunit *test)
 		ring_test_write_pages(test, t, 1);
 	}
 
-	/* With one read there are nine. */
+	/* One page was read: nine are left. */
 	KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	KUNIT_EXPECT_TRUE(test, ring_test_readable(t, 90));
 	KUNIT_EXPECT_FALSE(test, ring_test_readable(t, 91));
 
-	/* The page being written is not for those who want whole ones. */
+	/* The page being written does not count for a waiter for whole pages. */
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_TRUE(test, ring_test_read(test, t, NULL));
 	KUNIT_ASSERT_TRUE(test, ring_test_write(t, 8, 1));
@@ -168,11 +168,11 @@ void ring_test_poll(struct kunit *test)
 /**
  * struct ring_test_waiter - a thread that waits for a ring
  * @t:		the ring
- * @full:	until so much of it is full
- * @cond:	or until that returns true
+ * @full:	percentage of the ring to wait for
+ * @cond:	condition that also ends the wait
  * @task:	the thread
- * @nr_calls:	how often @cond was called
- * @done:	for @cond
+ * @nr_calls:	number of calls of @cond
+ * @done:	result of @cond
  * @probe:	interrupt work, see ring_test_wake_now()
  * @probed:	it has run
  */
@@ -207,7 +207,7 @@ static void ring_test_wait(struct kunit *test, struct ring_test_waiter *waiter)
 	get_task_struct(waiter->task);
 }
 
-/* Poll, so that the thread may wake; until it has, or the time is over. */
+/* Poll the writer until the thread has woken, for a limited time. */
 static bool ring_test_woken(struct ring_test_waiter *waiter, unsigned long time)
 {
 	unsigned long deadline = jiffies + time;
@@ -235,7 +235,7 @@ void ring_test_wake(struct kunit *test)
 	ring_test_balance(test, t);
 }
 
-/* One that waits for a ring half full is, when it is that. */
+/* A reader that waits for half of the ring is woken when it is half full. */
 void ring_test_wake_full(struct kunit *test)
 {
 	struct ring_test *t = ring_test_make(test, 11);
@@ -255,8 +255,8 @@ static void ring_test_probe_run(struct irq_work *work)
 }
 
 /*
- * Wake the waiters, and return when that is done. This must not sleep, as the caller is about to.
- * What was queued after it on the same CPU shows that it is done.
+ * Wake the waiters and return when that is done. This must not sleep, since the caller is about
+ * to. Interrupt work that is queued after the wake-up on the same CPU shows that it has run.
  */
 static void ring_test_wake_now(struct ring_test_waiter *waiter)
 {
@@ -269,8 +269,8 @@ static void ring_test_wake_now(struct ring_test_waiter *waiter)
 }
 
 /*
- * The two calls before the first sleep return false. So does the one after it, but by the
- * time that it returns, something has happened and the waiters were woken.
+ * The two calls before the first sleep return false. The one after it also returns false, but
+ * before it returns, @done is set and the waiters are woken.
  */
 static bool ring_test_happens_meanwhile(void *data)
 {
@@ -286,7 +286,7 @@ static bool ring_test_happens_meanwhile(void *data)
 	return was_done;
 }
 
-/* Until the thread is about to sleep, or the time is over */
+/* Wait until the thread is about to sleep, for a limited time. */
 static bool ring_test_waits(struct ring_test_waiter *waiter)
 {
 	unsigned long deadline = jiffies + 10 * HZ;
@@ -298,8 +298,8 @@ static bool ring_test_waits(struct ring_test_waiter *waiter)
 }
 
 /*
- * No wake-up is lost between a condition and the sleep that follows, also if one before it has
- * just ended a sleep.
+ * No wake-up is lost between the check of the condition and the sleep, also not directly after
+ * an earlier wake-up.
  */
 void ring_test_wake_cond(struct kunit *test)
 {
@@ -315,7 +315,7 @@ void ring_test_wake_cond(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_test_woken(&waiter, 2 * HZ));
 	KUNIT_EXPECT_EQ(test, 4, waiter.nr_calls);
 
-	/* It must not outlive the ring, whatever was found. */
+	/* The thread must not outlive the ring, also if the test failed. */
 	WRITE_ONCE(waiter.done, true);
 	ring_buffer_wake_waiters(t->buffer, RING_TEST_CPU);
 	KUNIT_EXPECT_TRUE(test, ring_test_woken(&waiter, 10 * HZ));

@@ -109,7 +109,7 @@ static unsigned int remote_test_users;
 
 static struct trace_remote *remote_test_remote;
 
-/* The writer of a CPU: what is between here and the threads is as at any remote. */
+/* The writer of a CPU, as any remote has it */
 
 static bool remote_test_matches(enum remote_test_event nr, const void *record)
 {
@@ -201,7 +201,7 @@ static void remote_test_write_all(struct remote_test_cpu *cpu, u64 value)
 {
 	struct remote_test_selftest record = { .id = value };
 
-	/* As events are that follow each other within a tick of a clock */
+	/* All events of a request have the same time. */
 	cpu->ts = ktime_get_boot_fast_ns();
 	REMOTE_TEST_WRITE(cpu, REMOTE_TEST_SELFTEST, record);
 	remote_test_write_numbers(cpu, value);
@@ -322,7 +322,7 @@ static int remote_test_add_pages(struct trace_ring *ring, struct ring_buffer_wri
 	return 0;
 }
 
-/* Free what a ring has, also when it was not completed. */
+/* Free the memory of a ring, also of one that is incomplete. */
 static void remote_test_free_ring(struct remote_test_cpu *cpu, struct ring_buffer_writer_cpu *desc)
 {
 	void *page;
@@ -373,7 +373,7 @@ static void remote_test_unload_ring(void *priv, int nr, struct ring_buffer_write
 	remote_test_free_ring(per_cpu_ptr(&remote_test_cpus, nr), desc);
 }
 
-/* What the core asks of a ring that is loaded, with interrupts off */
+/* Operations on a loaded ring, called with interrupts off */
 
 static int remote_test_enable_cpu(void *priv, int nr, bool enable)
 {
@@ -398,7 +398,7 @@ static int remote_test_reset(void *priv, int nr)
 	return 0;
 }
 
-/* Its clock is the kernel's own: there is nothing to set. */
+/* The clock is the kernel's own: there is nothing to set. */
 static int remote_test_start(void *priv)
 {
 	return 0;
@@ -417,7 +417,7 @@ static int remote_test_set_events(void *priv, const unsigned long *on)
 	return 0;
 }
 
-/* As a remote that does not trust the kernel */
+/* Validate a filter as a remote does that does not trust the kernel. */
 static bool remote_test_filter_is_valid(unsigned int nr, const struct trace_remote_pred *preds,
 					unsigned int nr_preds)
 {
@@ -500,7 +500,7 @@ static int __init remote_test_init(void)
 	return ret;
 }
 
-/* tracefs is there by then, also if this is built in. */
+/* Also if this is built in, tracefs exists by then. */
 late_initcall(remote_test_init);
 
 static void __exit remote_test_exit(void)
