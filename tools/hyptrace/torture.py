@@ -22,11 +22,11 @@ from hyptrace.tests.conftest import script_of
 
 FORMS = ("protected", "max"), ("protected", "cortex-a72"), ("nvhe", "max")
 # Scripts of the kselftest, and what they take from the round
-GUEST = "soak load hostile clear hotplug wait storms faults".split()
+GUEST = "soak load hostile clear hotplug wait stress faults".split()
 SETUP = """SEED={} SECS={}
 export HYP_TRACE_SOAK=$SECS HYP_TRACE_SOAK_SEED=$SEED
 export HYP_TRACE_HOSTILE_CALLS=$((SECS * 20000)) HYP_TRACE_HOSTILE_SEED=$SEED
-export HYP_TRACE_LOAD_SECONDS=$((1 + SECS / 30)) HYP_TRACE_STORMS=$((1 + SECS / 30))
+export HYP_TRACE_LOAD_SECONDS=$((1 + SECS / 30)) HYP_TRACE_STRESS_ROUNDS=$((1 + SECS / 30))
 hyp-trace/guest --hold
 """
 # Tests of ours beside it, by the mode

@@ -84,7 +84,7 @@ static int create_map(int type, unsigned int size)
 	return fd;
 }
 
-static void look(int map, struct seen *seen)
+static void read_map(int map, struct seen *seen)
 {
 	uint32_t key = 0;
 	union bpf_attr attr = {
@@ -94,7 +94,7 @@ static void look(int map, struct seen *seen)
 	};
 
 	if (bpf(BPF_MAP_LOOKUP_ELEM, &attr))
-		fail("look");
+		fail("read_map");
 }
 
 /* Another program could call it from there. */
@@ -183,7 +183,7 @@ static void wait_until_entered(int map)
 
 	while (!seen.entered) {
 		usleep(1000);
-		look(map, &seen);
+		read_map(map, &seen);
 	}
 }
 
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		close(link);
 	}
 	waitpid(pid, NULL, 0);
-	look(map, &seen);
+	read_map(map, &seen);
 	printf("entered=%ld result=%ld text=%.64s\n", (long)seen.entered, (long)seen.result,
 	       seen.text);
 	return 0;

@@ -7,7 +7,7 @@
  * HOW   ptrace     a tracer stops each system call, and changes nothing
  *       argument   it skips five bytes of the file name: /page/x is /x then
  *       skip       it makes openat() no system call: it returns what it was called with
- *       allow      seccomp looks at each system call, and allows it
+ *       allow      seccomp checks each system call, and allows it
  *       refuse     seccomp has openat() fail with EACCES
  *       trace      seccomp stops openat() for a tracer, which skips five bytes as above
  *

@@ -72,7 +72,7 @@ gone() {
 	! alive "$1"
 }
 
-# The module, for the second argument of openat(). It looks at process 1, until it is told
+# The module, for the second argument of openat(). It probes process 1 until it is given
 # which one: that makes no system calls meanwhile.
 load() {
 	insmod "$DIR/modules/faultable_probe.ko" nr="$NR_OPENAT" arg=1 pid=1
@@ -92,7 +92,7 @@ says() {
 	[ "$(parameter "$1")" = "$2" ] || { echo "# $1 is $(parameter "$1"), not $2" && return 1; }
 }
 
-# watched COMMAND...: the probe looks at this program alone.
+# watched COMMAND...: the probe handles this program alone.
 watched() {
 	sh -c "$WATCHED" "$PROBE/pid" "$@"
 }
@@ -100,7 +100,7 @@ watched() {
 # shellcheck disable=SC2016 # not this shell's
 WATCHED='echo $$ >"$0" && exec "$@"'
 
-# The probe sleeps in a page fault of the program that it looks at.
+# The probe sleeps in a page fault of the program that it handles.
 sleeps() {
 	[ "$(parameter entered)" != "$(parameter left)" ]
 }

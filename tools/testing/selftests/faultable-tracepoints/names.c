@@ -4,7 +4,7 @@
  *
  *	names CALL
  *
- * Each fails, but for those that set a name, which is restored.
+ * Each call fails, except the calls that set a name, which is restored.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

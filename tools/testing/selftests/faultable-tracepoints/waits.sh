@@ -20,7 +20,7 @@ cleanup() {
 }
 
 # The event of the call comes first, so that a task which sleeps there has yet to come to the
-# probes of the other event and of perf. Those end while it sleeps.
+# probes of the other event and of perf. These programs end while it sleeps.
 enable_own() {
 	mkdir "$OWN" && echo 1 >"$OWN/events/syscalls/sys_enter_openat/enable" &&
 		echo 1 >"$OWN/events/raw_syscalls/sys_enter/enable"

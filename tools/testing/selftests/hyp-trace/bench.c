@@ -158,7 +158,7 @@ static bool take_splice(struct source *source)
 	return true;
 }
 
-/* Pages are taken, and not looked at. */
+/* Pages are consumed without being parsed. */
 static bool take_mapped(struct source *source)
 {
 	unsigned int id = source->meta->reader.id;

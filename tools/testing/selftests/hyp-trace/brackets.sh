@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Events on all CPUs, each between two readings of the host's clock. Sourced by
-# who has set HYP, to the tracing directory, and DIR, to this one.
+# Events on all CPUs, each between two readings of the host's clock. Sourced with HYP set to
+# the tracing directory and DIR to this one.
 
 # brackets_start COUNT PAUSE: on each CPU, so many events with so many microseconds
 # in between. A reader reads them as they come.

@@ -6,8 +6,8 @@
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 
-# For the tests that look at the memory: 32 MiB for all CPUs. What
-# differs by less than a quarter is other users', or KASAN's quarantine.
+# For the tests that measure memory: 32 MiB for all CPUs. Differences of less than a quarter
+# are due to other users of memory, or to KASAN's quarantine.
 SIZE=$((32768 / CPUS))
 NOISE=8192
 
@@ -143,12 +143,12 @@ test_overflow() {
 	holds "read and lost are as many as were written" "$written" -ge $((4 * $(exits guests)))
 	holds "read and lost are no more than were written" \
 		"$written" -le $((4 * $(exits guests) + 2 * others + 1000))
-	none "the oldest events are those lost" older_than_guest
+	none "the lost events are the oldest" older_than_guest
 	none "the remaining events are in order" unsound 'malformed|backwards|misled' trace
 }
 
-# judge NAME: what is to be said of a trace of CPU 0 with gaps. The number of
-# events lost in a gap must be such that hyp_enter and hyp_exit still take turns.
+# judge NAME: checks a trace of CPU 0 with gaps. With the number of events lost in each gap,
+# hyp_enter and hyp_exit must still alternate.
 judge() {
 	facts trace
 	made=$(exits guests)

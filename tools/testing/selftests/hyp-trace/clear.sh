@@ -17,8 +17,8 @@ clear_trace() {
 	fileop "$2" "$1" "$3" >/dev/null
 }
 
-# kept FROM COUNT OPERATION ARGUMENT: events up to FROM - 1, cleared that way,
-# then COUNT more: what is wrong with a trace of those.
+# kept FROM COUNT OPERATION ARGUMENT: writes events up to FROM - 1, clears them that way and
+# writes COUNT more: prints the errors of their trace.
 kept() {
 	emit_all $(($1 - 1))
 	clear_trace "$TRACE" "$3" "$4"
@@ -153,8 +153,8 @@ meanwhile() {
 	none "$2: no cleared event is seen again" cat wrong
 }
 
-# How many events of each CPU are left, and which is the last one, by the trace
-# and by who counted them.
+# How many events of each CPU are left, and which is the last one, by the trace and by the
+# writers.
 unlike_counts() {
 	for cpu in $BUSY_CPUS; do
 		cat "$HYP/per_cpu/cpu$cpu/trace" >trace
@@ -212,7 +212,7 @@ test_half_shown() {
 	cat <&3 >>trace
 	exec 3<&-
 	judge trace
-	none "trace shown in part: no event but those from before" \
+	none "trace shown in part: no event from after the clear" \
 		unsound '^(malformed|backwards|wrong|uncounted)' trace
 	holds "trace shown in part: no more events than there were" \
 		$(($(fact shown trace) + $(fact lost trace))) -le $((CPUS * 2 * PER_PAGE))

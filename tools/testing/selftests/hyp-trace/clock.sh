@@ -11,7 +11,7 @@
 HOST=$TRACEFS/instances/hyp-trace-clock
 PPM=65536	# as adjtimex has it
 
-# vCPUs of many CPUs that are emulated by few wait for each other.
+# With more emulated CPUs than real ones, vCPUs wait for each other.
 VCPUS=$((CPUS < 4 ? CPUS : 2))
 
 # An instance of the host's own, with its boot clock: what happens around EL2.
@@ -36,8 +36,8 @@ marker() {
 	sed -n "s/.* \([0-9]*\.[0-9]*\): tracing_mark_write: $1\$/\1/p" host
 }
 
-# outside FROM TO CPU: the guest's events on that CPU, or any CPU, that are not
-# between those times, given a microsecond for the rounding.
+# outside FROM TO CPU: the guest's events on that CPU, or any CPU, that are not between
+# these times, with a tolerance of a microsecond for rounding.
 outside() {
 	awk -v from="$1" -v to="$2" -v only="${3:-any}" '
 		/reason=guest / {

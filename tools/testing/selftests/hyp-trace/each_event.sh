@@ -176,7 +176,7 @@ recorded() {
 	raw "$kind" >records
 }
 
-# tasks: who it was, by common_pid.
+# tasks: the tasks of the events, by common_pid.
 tasks() {
 	awk '{ print $2 }' records | sort -u | xargs
 }

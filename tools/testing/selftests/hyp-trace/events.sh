@@ -186,12 +186,12 @@ is "hyp_enter: print fmt has each reason once" "$(symbols hyp_enter)" \
 	"abort firmware guest hvc psci smc unknown"
 is "hyp_exit: print fmt has each reason once" "$(symbols hyp_exit)" "firmware guest host"
 for event in $BASIC; do
-	is "$event: bytes in the ring are those of its format" "$(bytes_each "$event")" \
+	is "$event: bytes in the ring are as in its format" "$(bytes_each "$event")" \
 		"$(record_size "$event")"
 done
 none "formats have the name and the id" misnamed
 none "fields are aligned, and as large as their types" misplaced
-none "the common fields are those of the host's events" uncommon
+none "the common fields are as in the host's events" uncommon
 none "print fmt can be parsed in user space" unknown_calls
 none "ids are not 0 and fit 16 bits" odd_ids
 none "no event has the id of another, or of one of the host's" shared_ids

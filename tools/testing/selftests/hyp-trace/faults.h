@@ -13,7 +13,7 @@
 #define TRACEFS		"/sys/kernel/tracing/"
 #define HYP		TRACEFS "hypervisor/"
 
-/* Events there are to read, in those operations that need some: more than a page of 4 KiB. */
+/* Number of events for operations that read: more than a page of 4 KiB. */
 #define NR_EVENTS	300
 
 /**

@@ -3,7 +3,7 @@
 # Each allocation of each operation on the files fails once. The operation reports
 # ENOMEM, nothing has changed, nothing is leaked, and the next try succeeds.
 #
-# HYP_TRACE_FAULTS="operation..."	those alone, of what `faults list` has
+# HYP_TRACE_FAULTS="operation..."	only these operations of `faults list`
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh

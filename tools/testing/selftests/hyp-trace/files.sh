@@ -48,7 +48,7 @@ test_files() {
 	rows >table
 	mkdir "$OTHER"
 	none "each file exists, and no other" unexpected_files
-	none "mode and owner are those of the host's files" unlike_host
+	none "mode and owner are as in the host's files" unlike_host
 	remount uid=1234,gid=5678
 	is "the owner follows the mount options" "$(stat -c %u:%g "$HYP/trace")" 1234:5678
 	none "the owner of each file, as of the host's" unlike_host

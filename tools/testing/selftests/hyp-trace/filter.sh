@@ -285,7 +285,7 @@ test_signed() {
 	rmmod hyp_call
 }
 
-# With events on their way all the while: those that always pass are all there.
+# While events are written: events that always pass are all in the trace.
 test_changes() {
 	reset
 	only selftest

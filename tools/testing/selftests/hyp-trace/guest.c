@@ -210,7 +210,7 @@ static int pick_cpu(int nr)
 	return option.cpu < 0 ? -1 : (option.cpu + nr) % cpus;
 }
 
-/* nr: among those of all VMs */
+/* nr: index among the vCPUs of all VMs */
 static void create_vcpu(struct vcpu *vcpu, int kvm, int vm, int nr)
 {
 	struct kvm_vcpu_init init;

@@ -6,13 +6,13 @@
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 
-# HVCs of each vCPU. Fewer for many: those of an emulator that has not so many
+# HVCs of each vCPU. Fewer for many: vCPUs of an emulator that has not so many
 # CPUs itself wait for each other all the time.
 HVC=500
 [ "$CPUS" -le 4 ] || HVC=50
 
 # Each vCPU has a CPU of its own, so the exits KVM counted for the vCPU are the
-# events of the CPU: those of guests and of the hypercall that runs one.
+# events of the CPU: events of guests and of the hypercall that runs one.
 compare_counts() {
 	while read -r line; do
 		cpu=$(echo "$line" | value cpu)

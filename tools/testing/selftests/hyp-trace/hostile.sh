@@ -18,7 +18,7 @@
 MODULES=$DIR/modules
 CALL=/sys/kernel/debug/hyp_call
 FOUND=/sys/module/hyp_hostile/parameters
-# Those of an emulator that has not so many CPUs itself wait for each other all the time.
+# With more emulated CPUs than real ones, CPUs wait for each other all the time.
 CALLS=$((CPUS > 4 ? 4000 : 20000))
 CALLS=${HYP_TRACE_HOSTILE_CALLS:-$CALLS}
 SEED=${HYP_TRACE_HOSTILE_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
@@ -98,7 +98,7 @@ hypercall() {
 	name_of "$(cut -d ' ' -f 2 "$CALL")"
 }
 
-# otherwise: those that a table has otherwise.
+# otherwise: the lines that differ from a table.
 otherwise() {
 	while IFS=';' read -r call expected; do
 		# shellcheck disable=SC2086 # words
@@ -168,7 +168,7 @@ not_refused() {
 	ended "$runner" && echo "the guest had ended"
 }
 
-# A guest's pages, while it runs: EL2's of the guest, and those that are shared for it.
+# A guest's pages, while it runs: EL2's pages for the guest, and the pages shared for it.
 test_guest() {
 	reset
 	insmod "$MODULES/hyp_call.ko"

@@ -78,7 +78,7 @@ test_meta() {
 	mmap meta "$HYP/$RAW" >found
 	is "lost events are counted, as in stats" "$(meta overrun found)" "$overrun"
 	is "they were lost before the page that is mapped" "$(meta lost found)" "$overrun"
-	is "lost and other events are those written" "$(meta entries found)" $((20 * PER_PAGE))
+	is "lost and unread events are as many as were written" "$(meta entries found)" $((20 * PER_PAGE))
 }
 
 mapped() {
@@ -100,8 +100,8 @@ test_read() {
 	none "each later event" inexact pipe $COUNT $((COUNT + 1))
 }
 
-# When the ring has gone round: full pages say that events were lost, and not
-# how many.
+# When the ring was overwritten: full pages report that events were lost, but not their
+# number.
 wrong() {
 	judge pipe
 	grep -E '^(malformed|backwards|wrong)' pipe.facts
@@ -167,7 +167,7 @@ shown() {
 	cat "$HYP/trace"
 }
 
-# What a mapping does not change for others.
+# A mapping does not change other reads.
 test_others() {
 	for way in read_raw spliced drained mapped shown; do
 		reset_numbers $PAGES
@@ -252,8 +252,8 @@ test_live() {
 	echo 0 >"$HYP/tracing_on"
 }
 
-# Events that were not written, or are missing. (As with the host's, who maps it can
-# see what a reader has, too, when both are at the same page.)
+# Events that were not written, or are missing. As with the host's files, a mapping and a
+# reader can both have the events of a page that they read at the same time.
 strange() {
 	awk -v cpu="$LAST" -v count=5000 '
 		{ id = substr($4, 4) - cpu * 1000000000 }

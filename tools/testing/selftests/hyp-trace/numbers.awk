@@ -7,7 +7,7 @@
 #   malformed LINE      a line that is not as documented
 #   backwards LINE      an event older than the one before it on its CPU
 #   unmerged LINE       if not that, older than the one before it on any CPU
-#   wrong LINE          not the event that comes next, those lost counted
+#   wrong LINE          not the event that comes next, by the number of lost events
 #   uncounted LINE      events lost, and not how many
 
 function report(what) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Numbered events: with `selftest` alone enabled, a CPU's events are those that
-# were written there, so that it can be said to the event what a trace lacks.
+# Numbered events: with `selftest` alone enabled, a CPU's events are the numbers written
+# there, so that each event missing from a trace is known.
 # Sourced after tracing.sh, by tests that plan() with write_event.
 
 # How much of a ring's page an event takes.
@@ -9,7 +9,7 @@ EVENT_BYTES=20
 # shellcheck disable=SC2034 # used by the tests
 PER_PAGE=$((PAGE_BYTES / EVENT_BYTES))
 ALL_CPUS=$(seq 0 $((CPUS - 1)) | xargs)
-# Those on which writers go on and on; who reads wants one, too.
+# CPUs whose writers do not pause. Readers need a CPU, too.
 BUSY_CPUS=$(printf '%s\n' 0 $((CPUS - 1)) | uniq | xargs)
 
 selftest_only() {
@@ -29,8 +29,8 @@ emit_on() {
 	emit "$HYP/write_event" "$1" $(($1 * 1000000000 + ${3:-1})) "$2" >/dev/null
 }
 
-# start_emits COUNT FROM CPU...: on those CPUs at once, and go on. How many each
-# wrote stands in written.CPU when it has ended. With $BURST they rest now and then.
+# start_emits COUNT FROM CPU...: start to write on these CPUs. When a writer has ended,
+# written.CPU has the number of its events. With $BURST, writers rest now and then.
 # shellcheck disable=SC2086 # nothing, or a number
 start_emits() {
 	count=$1 from=$2 writers=
@@ -81,8 +81,8 @@ stat_of() {
 	sed -n "s/^$2: *//p" "$HYP/per_cpu/cpu$1/stats"
 }
 
-# judge FILE [FIRST]: what can be said of a trace of numbers that begin with
-# FIRST goes to FILE.facts.
+# judge FILE [FIRST]: checks a trace of numbers that begin with FIRST. FILE.facts has the
+# results.
 judge() {
 	awk -v first="${2:-1}" -f "$DIR/stamp.awk" -f "$DIR/numbers.awk" "$1" >"$1.facts"
 }
@@ -94,15 +94,15 @@ fact() {
 		END { print n + 0 }' "$2.facts"
 }
 
-# What is wrong with it, but for the order of the CPUs: who consumes while others
-# write can't know what comes.
+# The errors, except the order of CPUs: a reader that consumes while others write can't
+# know which event comes next.
 faults() {
 	sed -nE '/^(malformed|backwards|wrong|uncounted)/p' "$1.facts"
 }
 
-# inexact FILE COUNT [FIRST [CPUS]]: what is wrong with a trace that has, for each
-# of those CPUs (all of them), COUNT numbers from FIRST on, shown or reported lost, and
-# none for the others. COUNT can be `written`: what the writers have written.
+# inexact FILE COUNT [FIRST [CPUS]]: prints the errors of a trace that must have, for each
+# of these CPUs (default: all), COUNT numbers from FIRST on, shown or reported lost, and
+# none for the others. COUNT can be `written`: the number that the writers have written.
 inexact() {
 	judge "$1" "${3:-1}"
 	faults "$1"

@@ -10,7 +10,7 @@
 
 EVENT=$HYP/events/hypervisor/hyp_printk
 
-# A number, and what is said of it: 64 bits, 32 in hex, 32 with a sign, 8, a letter,
+# A number, and its text: 64 bits, 32 in hex, 32 with a sign, 8, a letter,
 # half of it with a sign.
 TABLE='
 0;0: 0x00000000 0 0   A +0
@@ -34,13 +34,13 @@ write_all() {
 	done <table
 }
 
-# texts: what was said, line by line.
+# texts: the printed texts, one a line.
 texts() {
 	sed -n 's/.*: hyp_printk write_event //p' trace
 }
 
-# said_otherwise FILE: where that is not what the table has.
-said_otherwise() {
+# differing_texts FILE: texts that differ from the table's.
+differing_texts() {
 	record trace write_all
 	texts | diff "$1" -
 }
@@ -77,16 +77,16 @@ cut -d ';' -f 2 table >expected
 
 plan 11 write_event
 only hyp_printk
-none "the text of each number" said_otherwise expected
+none "the text of each number" differing_texts expected
 only selftest
 record trace write_all
 is "no text with the event off" "$(awk '{ print $3 }' trace | sort | uniq -c | xargs)" \
 	"$(wc -l <table) selftest"
 only hyp_printk
 echo 'common_pid != 1' >"$EVENT/filter"
-none "all texts with a filter that matches all" said_otherwise expected
+none "all texts with a filter that matches all" differing_texts expected
 echo 'common_pid == 1' >"$EVENT/filter"
-none "no text with a filter that matches none" said_otherwise /dev/null
+none "no text with a filter that matches none" differing_texts /dev/null
 is "a filter of text is refused" "$(fileop write "$EVENT/filter" 'text == "x"')" EINVAL
 echo 0 >"$EVENT/filter"
 is "the field is a string" "$(grep -c 'field:__data_loc char\[\] text;' "$EVENT/format")" 1

@@ -249,7 +249,7 @@ static int op_ioctl(void)
 	return say(ioctl(fd, step, 0));
 }
 
-/* Who waits in splice() by a descriptor is woken by an ioctl on it. */
+/* An ioctl on a descriptor wakes a task that waits in splice() on it. */
 static int op_woken(void)
 {
 	int blocking = raw_open(path, 0);

@@ -91,7 +91,7 @@ missing_formats() {
 }
 
 # The top level's events/, and each other instance's, describe the events and do nothing
-# else: who takes one for this instance's gets an error.
+# else: a program that expects a file of this instance gets an error.
 test_other_directory() {
 	for name in events instances/hyp-trace-refusals/events; do
 		events=$TRACEFS/$name/$REMOTE

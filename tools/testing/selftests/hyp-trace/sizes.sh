@@ -17,7 +17,7 @@ HOST=$TRACEFS/instances/hyp-trace-sizes
 # A CPU that is possible counts, whether it has a ring or not.
 POSSIBLE=$(find "$HYP/per_cpu" -name 'cpu*' 2>&- | wc -l)
 
-# Every number of pages that is small, and those about what one and two pages of
+# All small numbers of pages, and numbers close to what one and two pages of
 # the hypervisor's own hold entries of 24 bytes for: 170 and 340, if pages have 4 KiB.
 FULL=$((PAGE_KB * (PAGE_KB * 1024 / 24)))
 SIZES="1 2 3 $(seq "$PAGE_KB" "$PAGE_KB" $((8 * PAGE_KB)) | xargs) 100 333 509 1408 4095 \

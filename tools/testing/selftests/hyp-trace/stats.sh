@@ -59,7 +59,7 @@ test_form() {
 	form "$HOST/per_cpu/cpu0/stats" >expected
 	rmdir "$HOST"
 	form "$HYP/per_cpu/cpu0/stats" >found
-	none "the lines are those of the host's" diff expected found
+	none "the file has the lines of the host's file" diff expected found
 }
 
 test_nothing() {
@@ -104,17 +104,17 @@ other_oldest() {
 test_written() {
 	reset_numbers 8
 	write_different 50
-	none "entries are those written" miscounted 50
+	none "entries are as many as were written" miscounted 50
 	is "none of them was overwritten" "$(stat_of 0 overrun)" 0
-	none "bytes are those of the events" odd_bytes
+	none "bytes are the sum over all events" odd_bytes
 	none "the oldest event is the first" other_oldest
 
 	reset_numbers 8
 	write_different $((20 * PER_PAGE))
-	none "entries and overrun are those written" miscounted $((20 * PER_PAGE))
+	none "entries and overrun are as many as were written" miscounted $((20 * PER_PAGE))
 	holds "the oldest are overwritten" "$(stat_of 0 overrun)" -gt 0
 	holds "the buffer is used" "$(stat_of 0 entries)" -ge $((7 * PER_PAGE))
-	none "bytes are those of the events left" odd_bytes
+	none "bytes are the sum over the events left" odd_bytes
 	none "the oldest event is the first one left" other_oldest
 }
 
@@ -147,11 +147,11 @@ test_read() {
 		[ "$lines" -gt 0 ] && [ "$(stat_of "$cpu" "read events")" -eq "$lines" ] ||
 			echo "CPU $cpu: $(stat_of "$cpu" "read events") of $lines"
 	done >wrong
-	is "read events are those read" "$(cat wrong)" ""
-	none "entries, overrun and those read are those written" miscounted $((20 * PER_PAGE))
+	is "read events are as many as the reader had" "$(cat wrong)" ""
+	none "entries, overrun and read events are as many as were written" miscounted $((20 * PER_PAGE))
 	exec 3<"$HYP/trace_pipe"
 	fileop drain - <&3 >pipe
-	none "entries, overrun and all events read are those written" miscounted $((20 * PER_PAGE))
+	none "entries, overrun and all events read are as many as were written" miscounted $((20 * PER_PAGE))
 	for cpu in $ALL_CPUS; do
 		echo "$(stat_of "$cpu" entries) $(stat_of "$cpu" bytes)"
 	done >left

@@ -156,7 +156,7 @@ consume_some() {
 	taken=$(stat_of 0 "read events")
 }
 
-# The page that a reader is on is not overwritten, those after it are.
+# The page that a reader is on is not overwritten, the pages after it are.
 test_partly_read() {
 	reset_numbers 3
 	echo 1 >"$HYP/tracing_on"

@@ -50,7 +50,8 @@ if [ "$REMOTE" = trace_remote_test ]; then
 	HOST_OTHER=sched_waking
 	GUESTS=0
 fi
-# with_ids: the lines of a table, but those of ids if the kernel, without perf, has no such files.
+# with_ids: the lines of a table, without the lines of id files if the kernel lacks perf and so
+# these files.
 with_ids() {
 	if [ -e "$TRACEFS/events/$HOST_GROUP/$HOST_OTHER/id" ]; then cat; else grep -v /id; fi
 }

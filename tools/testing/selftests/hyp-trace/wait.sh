@@ -165,7 +165,7 @@ share() {
 	none "$1 readers, $2 open files: each event once" not_once pipe 2000
 }
 
-# One who reads all CPUs, and one for each CPU.
+# A reader of all CPUs, and a reader for each CPU.
 share_kinds() {
 	reset_on 64
 	cat "$PIPE" >shared.all &

@@ -66,7 +66,7 @@ test_cpus() {
 	reset_numbers 64
 	write_numbers 1000
 	cat "$HYP/trace" >trace
-	none "on each CPU those that were written there" inexact trace 1000
+	none "each CPU has the events that were written on it" inexact trace 1000
 	is "and all of them" "$(fact shown trace)" $((1000 * CPUS))
 }
 

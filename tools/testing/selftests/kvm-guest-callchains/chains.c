@@ -95,7 +95,7 @@ struct counts {
 	unsigned int	el0, el1, host, el0_chains, el1_chains, host_chains;
 };
 
-/* What 200 samples are of, or those of two seconds */
+/* Checks 200 samples, or the samples of two seconds */
 static bool count(struct perf_event_attr *attr, struct counts *counts)
 {
 	time_t deadline = time(NULL) + 3;

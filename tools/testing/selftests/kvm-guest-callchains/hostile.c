@@ -229,7 +229,7 @@ static bool no_memslot(void)
 	return chain_of(scratch(0));
 }
 
-/* The registers of the host's UART, which a memslot may have as those of a device assigned */
+/* The registers of the host's UART: a memslot may have them, like those of an assigned device */
 static bool device(void)
 {
 	int fd = open("/dev/mem", O_RDWR | O_SYNC);

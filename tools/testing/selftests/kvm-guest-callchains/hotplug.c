@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * VMs, vCPUs, their threads and their memory come and go while guests are sampled at the
- * highest rate: samples are those of a guest that was there.
+ * highest rate: each sample is of a guest that exists.
  *
  * usage: hotplug [SEED [SECONDS [cycles]]]
  */

@@ -111,7 +111,7 @@ static bool count(struct perf_event_attr *attr, unsigned int seconds, struct kin
 	return true;
 }
 
-/* The ticks of the last CPU: all of them, and those in the guest */
+/* The ticks of the last CPU: all ticks, and the ticks in the guest */
 static void read_ticks(unsigned long *all, unsigned long *guest)
 {
 	unsigned long ticks[9] = {};
@@ -131,7 +131,7 @@ static void read_ticks(unsigned long *all, unsigned long *guest)
 		errx(1, "/proc/stat has not the ticks of %s", name);
 	*guest = ticks[8];
 	*all = 0;
-	/* The first has those of guests, too. */
+	/* The first number includes the guests' ticks. */
 	for (i = 0; i < 8; i++)
 		*all += ticks[i];
 }

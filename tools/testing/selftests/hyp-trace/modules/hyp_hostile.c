@@ -18,7 +18,7 @@
  *	same		all CPUs do the same, at about the same time
  *	wrong		steps that did not come out as they should, each in the log
  *	hyp_pfn		a page of the hypervisor's; without it nothing is done
- *	made, accepted	hypercalls, and those that EL2 did
+ *	made, accepted	hypercalls made, and hypercalls that EL2 accepted
  *	loaded		rings that were complete, among all that
  *	swapped		readers' pages that were exchanged
  *	stolen		pages that did not come back
@@ -70,7 +70,7 @@ module_param(offline, ulong, 0444);
 /*
  * Pages that stay shared; pages of rings, at consecutive addresses, which come to be
  * shared and unshared; and pages that EL2 may own. All CPUs write to the first two kinds.
- * The page after those of rings stays shared too, so that EL2 refuses pages that reach it:
+ * The page after the rings' pages stays shared too, so that EL2 refuses pages that reach it:
  * a later page may be the kernel's.
  */
 #define NR_SHARED	24
@@ -299,8 +299,8 @@ static void any_clock(struct attacker *a)
 	       (u64)below(a, 70), odd[below(a, 7)], odd[below(a, 7)]);
 }
 
-/* As often as can be, while other CPUs read it */
-static void clock_storm(struct attacker *a)
+/* Set the clock while other CPUs read it. */
+static void set_clocks(struct attacker *a)
 {
 	u32 nr = below(a, 8) ? 1 : 100;
 
@@ -308,7 +308,7 @@ static void clock_storm(struct attacker *a)
 		any_clock(a);
 }
 
-/* Whatever happens on any CPU is written from now on, to the rings there are. */
+/* Enable all events without filters: each CPU that has a ring writes from now on. */
 static void stream_all(struct attacker *a)
 {
 	u64 i;
@@ -358,7 +358,7 @@ static void any_call(struct attacker *a)
 		any_filter(a);
 		break;
 	case 12:
-		clock_storm(a);
+		set_clocks(a);
 		break;
 	case 13:
 		attack(a, __pkvm_host_share_hyp, below(a, 2) ? given_pfn(a) : ring_pfn(a));

@@ -1,26 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# CPUs go offline and come back without a rest, modules with events are loaded and
-# removed, and the machine sleeps, while all CPUs write and a reader follows. Each event
-# written was read or reported lost.
+# Stress tests: CPUs go offline and online all the time, modules with events are loaded and
+# removed, and the machine is suspended, while all CPUs write and a reader reads. Each
+# event written was read or reported lost.
 #
-# HYP_TRACE_STORMS=number	rounds of each storm (8 by the number of CPUs; at least 1)
+# HYP_TRACE_STRESS_ROUNDS=number	rounds of each test (8 by the number of CPUs; at least 1)
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
 
-ROUNDS=${HYP_TRACE_STORMS:-$((CPUS < 8 ? 8 / CPUS : 1))}
+ROUNDS=${HYP_TRACE_STRESS_ROUNDS:-$((CPUS < 8 ? 8 / CPUS : 1))}
 LAST=$((CPUS - 1))
 MODULES=$DIR/modules
 ALARM=/sys/class/rtc/rtc0/wakealarm
 SLEPT=/sys/power/suspend_stats/success
 WAKEUPS=/sys/power/wakeup_count
 
-# The reader's file stays within the memory that there is.
+# Writers rest after so many events, so that the reader's file fits into memory.
 BURST=20
 
-# Each CPU that can be is taken offline, then all come back.
+# Each CPU but the first goes offline, then all go online.
 plug() {
 	for online in 0 1; do
 		for cpu in $(seq "$LAST"); do
@@ -29,8 +29,7 @@ plug() {
 	done
 }
 
-# ... those for tests, one that finds nothing to do and does not stay, and one with
-# events of the host's.
+# A module for tests, one whose load fails, and one with events of the host.
 load_modules() {
 	insmod "$MODULES/hyp_call.ko" || return
 	insmod "$MODULES/trace-events-sample.ko" || return
@@ -38,8 +37,9 @@ load_modules() {
 	rmmod trace-events-sample && rmmod hyp_call
 }
 
-# To the second RTCs are exact; one that is over does not wake. If it is so on the way to
-# sleep, the count is not what it was, and the machine stays awake: then with more time.
+# An RTC alarm has a resolution of a second, and wakes nothing if it expires before the
+# machine sleeps. Then the count of wake-ups changes, and the machine does not suspend: try
+# again with a later alarm.
 nap() {
 	before=$(cat "$SLEPT")
 	for seconds in 2 4 8 16 32; do
@@ -53,15 +53,15 @@ nap() {
 	[ "$(cat "$SLEPT")" -gt "$before" ]
 }
 
-# repeat NUMBER COMMAND: says so if that fails.
+# repeat NUMBER COMMAND: prints each failure.
 repeat() {
 	for round in $(seq "$1"); do
 		"$2" || echo "$2 fails in round $round"
 	done
 }
 
-# Until all is over. A reader is woken for the machine to sleep, as by a signal; a
-# reader's end is that of tracing only if it has read something.
+# Read until the test ends. A suspend interrupts a reader as a signal does, and a reader
+# that has read nothing sees no end of file.
 follow() {
 	until [ -e over ]; do
 		cat "$HYP/trace_pipe" 2>/dev/null
@@ -83,7 +83,7 @@ more_than() {
 	[ "$(stat -c %s pipe)" -gt "$1" ]
 }
 
-# The end: each event must be read or reported lost. Prints what is wrong.
+# Stop writers and reader. Prints errors.
 end() {
 	until_true 60 more_than "$(stat -c %s pipe)" || echo "nothing is read any more"
 	: >over
@@ -109,7 +109,7 @@ unlike() {
 	[ "$2" = "$3" ] || echo "$1: $2, not $3"
 }
 
-# What the reader had, and what the counters say.
+# Compares the events that the reader read with the counters.
 unaccounted() {
 	unlike "events read, and reported lost" "$(awk '
 		/^\[[0-9]/ { read++ }
@@ -119,15 +119,15 @@ unaccounted() {
 	unlike "events dropped" "$(sum "dropped events")" 0
 }
 
-# ... and what the writers do: there are no other events.
+# Also compares them with the events that the writers wrote: there are no others.
 unwritten() {
 	unaccounted
 	unlike "events written" "$(($(sum "read events") + $(sum overrun)))" \
 		"$(cat written.* | awk '{ n += $1 } END { print n + 0 }')"
 }
 
-# storm NAME NUMBER COMMAND
-storm() {
+# stress NAME NUMBER COMMAND
+stress() {
 	reset_numbers 16
 	begin
 	none "$1: succeeds" repeat "$2" "$3"
@@ -138,8 +138,8 @@ storm() {
 	ktap_print_msg "$(sum "read events") events read, $(sum overrun) lost"
 }
 
-# How many events of all kinds were written is not known.
-storm_of_all() {
+# With all events enabled, the number of events written is not known.
+stress_all_events() {
 	reset_to 1024
 	echo 1 >"$HYP/events/enable"
 	begin
@@ -160,8 +160,8 @@ test_plugging() {
 		skip 7 "no CPU can be taken offline"
 		return
 	fi
-	storm "CPUs go and come" "$ROUNDS" plug
-	storm_of_all "CPUs go and come" "$ROUNDS" plug
+	stress "CPU hotplug" "$ROUNDS" plug
+	stress_all_events "CPU hotplug" "$ROUNDS" plug
 }
 
 test_modules() {
@@ -170,12 +170,12 @@ test_modules() {
 		return
 	fi
 	cat "$HYP"/events/hypervisor/*/format >before
-	storm "modules go and come" "$ROUNDS" load_modules
+	stress "modules" "$ROUNDS" load_modules
 	cat "$HYP"/events/hypervisor/*/format >after
-	none "modules go and come: events have kept their ids" diff before after
+	none "modules: events have kept their ids" diff before after
 }
 
-# outside FROM TO: events that are not from between these times, in hundredths.
+# outside FROM TO: events outside these times, which are in hundredths of seconds.
 outside() {
 	awk -v from="$1" -v to="$2" '
 		!/selftest / { next }
@@ -184,13 +184,13 @@ outside() {
 		END { if (!n) print "no events" }' trace
 }
 
-# Times are right afterwards, too.
+# After a suspend, times of events are in the boot clock.
 test_sleeping() {
 	if [ ! -w "$ALARM" ] || ! grep -qs freeze /sys/power/state; then
 		skip 5 "no suspend-to-idle, or no clock to wake up by"
 		return
 	fi
-	storm "the machine sleeps" 1 nap
+	stress "suspend" 1 nap
 	reset_numbers 8
 	echo 1 >"$HYP/tracing_on"
 	nap
@@ -198,7 +198,7 @@ test_sleeping() {
 	emit_all 50
 	to=$(cut -d ' ' -f 1 /proc/uptime)
 	cat "$HYP/trace" >trace
-	none "the machine sleeps: times are those of the boot clock" outside "$from" "$to"
+	none "suspend: times of events are in the boot clock" outside "$from" "$to"
 }
 
 plan 17 write_event

@@ -1,22 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Probes come and go, the module that has one is loaded and unloaded, events are enabled and
-# disabled, and what they use is set and freed, while other programs make probes sleep.
+# Stress test: a module with a probe is loaded and unloaded, events are enabled and disabled,
+# and filters, triggers, pid lists, instances and BPF links are added and removed, while other
+# programs make probes sleep.
 #
-# STORM_ROUNDS=number	how often each is done (20)
+# STRESS_ROUNDS=number	rounds of each operation (20)
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-ROUNDS=${STORM_ROUNDS:-20}
+ROUNDS=${STRESS_ROUNDS:-20}
 
-# repeat COMMAND...: as often as there are rounds
+# repeat COMMAND...: once a round
 repeat() {
 	for _ in $(seq "$ROUNDS"); do
 		"$@" || return
 	done
 }
 
-# Until the storm is over
+# Until all rounds are done
 make_probes_sleep() {
 	while [ ! -e over ]; do
 		page missing 3 | grep -q openat=ENOENT || return
@@ -49,9 +50,9 @@ pids() {
 }
 
 instance() {
-	mkdir "$TRACEFS/instances/storm" &&
-		echo 1 >"$TRACEFS/instances/storm/events/syscalls/enable" &&
-		rmdir "$TRACEFS/instances/storm"
+	mkdir "$TRACEFS/instances/stress" &&
+		echo 1 >"$TRACEFS/instances/stress/events/syscalls/enable" &&
+		rmdir "$TRACEFS/instances/stress"
 }
 
 link() {
