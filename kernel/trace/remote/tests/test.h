@@ -185,14 +185,6 @@ void ring_test_race_iter(struct kunit *test);
 void ring_test_race_both(struct kunit *test);
 void ring_test_race_stats(struct kunit *test);
 
-/* test_api.c */
-#define API_TEST_EVENTS		3
-#define API_TEST_PAGES		4
-#define API_TEST_NO_RING	(RING_TEST_CPU + 1)
-
-struct ring_test *api_test_make(struct kunit *test);
-void api_test_intact(struct kunit *test, struct ring_test *t);
-
 /* test_remote.c: a remote of the events in test_events.h, until the test ends */
 extern const struct trace_remote_desc kunit_remote_desc;
 
