@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # All CPUs write at full speed, into small rings and large ones, with readers of each
-# kind, fast, slow and none. What was written was read or reported lost, exactly, and no
-# reader starves.
+# kind, fast, slow and none. Each event written was read or reported lost, and no reader
+# starves.
 #
 # HYP_TRACE_LOAD_SECONDS=n      how long, for each of these, large rings for all; else a
 #                               tenth of one, and small rings for most
@@ -23,18 +23,19 @@ else
 	LARGE=64
 	PLAN=17
 fi
-# vCPUs of many CPUs that are emulated by few wait for each other.
+# With more emulated CPUs than real ones, vCPUs wait for each other.
 # shellcheck disable=SC2153 # tracing.sh's
 VCPUS=$((CPUS < 4 ? CPUS : 2))
 SMALL=4		# pages of a ring
-SLOW=40		# ms between a slow reader's readings, about
+SLOW=40		# ms that a slow reader rests after each read, on average
 
-# loaded NAME PAGES OPTION...
+# loaded NAME PAGES KIND [OPTION]...
 loaded() {
 	name=$1
+	kb=$(($2 * PAGE_BYTES / 1024))
 	reset_numbers "$2"
 	shift 2
-	load --ms "$MS" "$@" >said 2>&1
+	soak --kb "$kb" --ms "$MS" --load "$@" >said 2>&1
 	status=$?
 	sed 's/^#* */# /' said
 	is "$name: read and lost events are those written, no reader starves" $status 0
@@ -45,7 +46,7 @@ test_readers() {
 	loaded "no reader, large ring" $LARGE none
 	for kind in trace pipe all read splice map; do
 		loaded "$kind, small" $SMALL $kind
-		loaded "$kind, slow, small" $SMALL --pause $SLOW $kind
+		loaded "$kind, slow, small" $SMALL $kind --pause $SLOW
 		[ "$SECONDS_EACH" = 0 ] || loaded "$kind, large" $LARGE $kind
 	done
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * soak - everything at once, and then count
+ * soak - stress tests of all files at once, with an account of each event
  *
  * Writers on all CPUs, readers of every kind, and whatever can disturb them, in
- * rounds of a second or so. A round's plan (what disturbs it, who reads, the
+ * rounds of a second or so. A round's plan (its disturbances, its readers, the
  * buffer's size) follows from the seed and the round's number alone, so that
  * `--seed S --round N` repeats it; how the threads then meet is up to the
- * machine.
+ * machine. `--load KIND` is a round of full load, see soak_load.c.
  *
  * A writer writes the event selftest with ids that say round, writer and
  * sequence number. All that is read is checked as it comes: each id at most
@@ -36,7 +36,8 @@ static struct {
 	unsigned long	seconds, limit;
 	long		round;		/* only that one; -1: all */
 	long		only;		/* what rounds have; -1: as planned */
-} option = { .seconds = 10, .limit = 60, .round = -1, .only = -1 };
+	unsigned long	ms, kb;		/* of a round of full load */
+} option = { .seconds = 10, .limit = 60, .round = -1, .only = -1, .ms = 300, .kb = 16 };
 
 unsigned long seed;
 struct plan plan;
@@ -58,6 +59,10 @@ void show_flags(void)
 {
 	unsigned int i;
 
+	if (plan.load) {
+		printf(" %s%s", plan.load->name, plan.pause ? ", slow" : "");
+		return;
+	}
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (plan.flags & 1U << i)
 			printf(" %s", names[i]);
@@ -84,6 +89,16 @@ static unsigned int random_readers(void)
 	if (one_in(3))
 		return 1U << below(NR_READERS + 1) & ALL_READERS;
 	return plan.nr ? below(ALL_READERS + 1) : ALL_READERS;
+}
+
+static void make_load_plan(void)
+{
+	unsigned int i;
+
+	plan.flags = plan.load->flags;
+	plan.ms = option.ms;
+	for (i = 0; i < MAX_CPUS; i++)
+		plan.kb[i] = option.kb;
 }
 
 static void make_plan(unsigned int nr)
@@ -181,11 +196,15 @@ static void start_workers(int shared)
 {
 	int i, n;
 
+	if (plan.load) {
+		start_load();
+		return;
+	}
 	for (i = 0; i < nr_writers; i++)
 		start("writer", run_writer, i, SETTLE);
 	for (i = 0, n = plan.flags & UNLOAD ? 1 : 1 + below(3); i < n; i++)
 		start("tracer", run_tracer, i, STOP);
-	start("looker", run_looker, 0, STOP);
+	start("file reader", run_file_reader, 0, STOP);
 	start_readers(shared);
 	start_disturbers();
 }
@@ -194,6 +213,10 @@ static void wait_round(void)
 {
 	unsigned long end = now_ms() + plan.ms;
 
+	if (plan.load) {
+		wait_load();
+		return;
+	}
 	while (now_ms() < end && !writers_are_full() && !load(&violations))
 		rest(20);
 }
@@ -212,12 +235,20 @@ static int undrained_cpu(void)
 	return -1;
 }
 
-/* Who reads all CPUs is left alone until all is read: no event may be slept over. */
+/* Do the readers read all events, if they have the time? */
+static bool readers_read_all(void)
+{
+	if (plan.load)
+		return plan.load->to_end;
+	return !(plan.flags & UNLOAD) && plan.readers & ~READER_PER_CPU;
+}
+
+/* Readers of all CPUs get the time to read all events: they must not sleep over one. */
 static void settle(void)
 {
 	unsigned long end = now_ms() + option.limit * 1000;
 
-	if (plan.flags & UNLOAD || !(plan.readers & ~READER_PER_CPU))
+	if (!readers_read_all())
 		return;
 	while (undrained_cpu() >= 0 && now_ms() < end)
 		rest(5);
@@ -271,6 +302,8 @@ static void report(unsigned long ms)
 	printf("# round %u, %lu ms: %lu written, %lu read, %lu lost,", plan.nr, ms,
 	       written(-1, false), lines, reported);
 	show_flags();
+	if (plan.load)
+		printf(", the longest wait %lu ms", longest_wait());
 	printf("\n");
 	fflush(stdout);
 }
@@ -281,7 +314,10 @@ static void run_round(unsigned int nr)
 	struct session keeper;
 	int shared = -1;
 
-	make_plan(nr);
+	if (plan.load)
+		make_load_plan();
+	else
+		make_plan(nr);
 	prepare(&keeper);
 	if (plan.readers & READER_SHARED)
 		shared = open_file("trace_pipe", O_RDONLY);
@@ -307,7 +343,7 @@ static void run_round(unsigned int nr)
 static void check_done(void)
 {
 	printf("# %lu events of writers read, %lu reported lost, %lu reads of files\n",
-	       done.read, done.lost, done.looks);
+	       done.read, done.lost, done.file_reads);
 	printf("# %lu traces, %lu gaps in them, %lu unknown\n", done.traces, done.gaps,
 	       done.unknown);
 	printf("# %lu clears, %lu switches, %lu unloads, %lu sizes set, %lu refused\n",
@@ -319,7 +355,7 @@ static void check_done(void)
 	/* In a short run something else may not have had its turn. */
 	if (violations || option.round >= 0 || option.only >= 0 || option.seconds < ENOUGH_S)
 		return;
-	if (!done.read || !done.lost || !done.traces || !done.gaps || !done.looks ||
+	if (!done.read || !done.lost || !done.traces || !done.gaps || !done.file_reads ||
 	    !done.clears || !done.switches || !done.unloads || !done.busy || !done.guests ||
 	    !done.signals || !done.killed || (can_plug && !done.plugged))
 		violation("not all of this was done");
@@ -361,12 +397,16 @@ static void usage(FILE *stream)
 
 	fprintf(stream,
 		"Usage: soak [--seconds N] [--seed N] [--limit N] [--round N] [--only NAMES]\n"
+		"       soak --load KIND [--ms N] [--pause MS] [--kb N]\n"
 		"Use all files of " TRACEFS "/hypervisor at once, and see\n"
-		"that no event is lost unreported. --limit: seconds that a thread may get nowhere; --round: this\n"
-		"one again and again; --only: what disturbs a round, of");
+		"that no event is lost unreported. --limit: seconds that a thread may get nowhere;\n"
+		"--round: repeat this one; --only: what disturbs a round, of");
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		fprintf(stream, " %s", names[i]);
-	fprintf(stream, ",\nseparated by commas. guest must be in the PATH.\n");
+	fprintf(stream, ",\nseparated by commas. guest must be in the PATH.\n"
+		"--load: a round of full load, with a buffer of that size for each CPU and readers of\n"
+		"this kind, which rest after each read: none, trace, pipe, all (trace_pipe of all CPUs),\n"
+		"read, splice, map (trace_pipe_raw).\n");
 }
 
 static unsigned int parse_names(char *arg)
@@ -384,6 +424,31 @@ static unsigned int parse_names(char *arg)
 	return flags;
 }
 
+/* Parses the argument of an option that is a number. False if the option is another one. */
+static bool parse_number_option(int c)
+{
+	static const struct {
+		int		c;
+		unsigned long	*value, min, max;
+	} numbers[] = {
+		{ 't', &option.seconds, 0, INT_MAX },
+		{ 's', &seed, 0, ULONG_MAX },
+		{ 'l', &option.limit, 0, INT_MAX },
+		{ 'm', &option.ms, 0, INT_MAX },
+		{ 'p', &plan.pause, 0, INT_MAX },
+		{ 'k', &option.kb, 1, INT_MAX },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].c == c) {
+			*numbers[i].value = parse_number(optarg, numbers[i].min, numbers[i].max);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -392,27 +457,29 @@ static void parse_options(int argc, char **argv)
 		{ "limit",	required_argument, NULL, 'l' },
 		{ "round",	required_argument, NULL, 'r' },
 		{ "only",	required_argument, NULL, 'o' },
+		{ "load",	required_argument, NULL, 'L' },
+		{ "ms",		required_argument, NULL, 'm' },
+		{ "pause",	required_argument, NULL, 'p' },
+		{ "kb",		required_argument, NULL, 'k' },
 		{ }
 	};
 	int c;
 
 	getrandom(&seed, sizeof(unsigned int), 0);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (parse_number_option(c))
+			continue;
 		switch (c) {
-		case 't':
-			option.seconds = parse_number(optarg, 0, INT_MAX);
-			break;
-		case 's':
-			seed = parse_number(optarg, 0, ULONG_MAX);
-			break;
-		case 'l':
-			option.limit = parse_number(optarg, 0, INT_MAX);
-			break;
 		case 'r':
 			option.round = parse_number(optarg, 0, USHRT_MAX);
 			break;
 		case 'o':
 			option.only = parse_names(optarg);
+			break;
+		case 'L':
+			plan.load = find_load(optarg);
+			if (!plan.load)
+				errx(2, "%s: no such kind", optarg);
 			break;
 		default:
 			usage(stderr);
@@ -429,7 +496,11 @@ int main(int argc, char **argv)
 {
 	parse_options(argc, argv);
 	set_up();
-	run_rounds();
-	check_done();
+	if (plan.load) {
+		run_round(0);
+	} else {
+		run_rounds();
+		check_done();
+	}
 	return !!violations;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of soak share: see soak.c.
+ * Shared by the files of soak: see soak.c.
  */
 #ifndef SOAK_H
 #define SOAK_H
@@ -25,7 +25,7 @@
 #define store(p, v)	__atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 #define add(p, v)	__atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)
 
-/* What a round can have, beside those who write, read and look. */
+/* What a round can have, beside writers and readers */
 enum {
 	SWITCH	= 1 << 0,	/* tracing goes off and on */
 	CLEAR	= 1 << 1,	/* events are cleared */
@@ -33,10 +33,10 @@ enum {
 	HOTPLUG	= 1 << 3,	/* CPUs come and go */
 	ROAM	= 1 << 4,	/* a writer on any CPU */
 	UNLOAD	= 1 << 5,	/* nothing keeps the buffer loaded */
-	ALONE	= 1 << 6,	/* no reader consumes, but at the end */
+	ALONE	= 1 << 6,	/* no reader consumes before the end */
 };
 
-/* Who consumes. */
+/* Consuming readers */
 enum {
 	READER_BLOCKING	= 1 << 0,
 	READER_POLL	= 1 << 1,
@@ -52,16 +52,35 @@ enum {
 enum stage { RUN, SETTLE, STOP };
 
 /**
+ * struct load_kind - a kind of readers under full load
+ * @name:	its name
+ * @run:	a reader; NULL for none
+ * @flags:	ALONE if readers do not consume
+ * @for_all:	one reader of all CPUs, instead of one for each CPU
+ * @to_end:	readers read all events before they are stopped
+ */
+struct load_kind {
+	const char	*name;
+	void		(*run)(void);
+	unsigned int	flags;
+	bool		for_all, to_end;
+};
+
+/**
  * struct plan - a round
  * @nr:		its number
  * @flags:	what it has
  * @ms:		how long it runs
- * @readers:	who consumes; none if it is ALONE
+ * @readers:	kinds of consuming readers; none if it is ALONE
  * @kb:		the buffer's size, of each CPU
+ * @load:	NULL, or a round of full load with readers of that kind only
+ * @pause:	ms that such a reader rests after each read, on average
  */
 struct plan {
-	unsigned int	nr, flags, ms, readers;
-	unsigned long	kb[MAX_CPUS];
+	unsigned int		nr, flags, ms, readers;
+	unsigned long		kb[MAX_CPUS];
+	const struct load_kind	*load;
+	unsigned long		pause;
 };
 
 /*
@@ -69,7 +88,7 @@ struct plan {
  * only the writers' events count: noise makes events, too.
  */
 struct done {
-	unsigned long	read, lost, traces, gaps, unknown, looks;
+	unsigned long	read, lost, traces, gaps, unknown, file_reads;
 	unsigned long	clears, switches, unloads, resized, busy, plugged, guests, signals, killed;
 };
 
@@ -158,10 +177,10 @@ enum {
 };
 
 /**
- * struct writer - who writes, and what became of that in this round
+ * struct writer - a writer, and the fate of its events in this round
  * @cpu:	where; -1: anywhere
  * @begun:	events it has begun to write: their ids are below
- * @ended:	those that write() has returned for
+ * @ended:	events that write() has returned for
  * @fate:	what is known of each
  * @reported:	how many events were reported lost right before each
  */
@@ -232,6 +251,7 @@ struct session {
 
 void begin_session(struct session *s, int fd, int cpu, bool consumes);
 ssize_t read_some(struct session *s, size_t size);
+void take_raw(struct session *s, unsigned long id, unsigned long us, unsigned long lost);
 bool is_torn(const struct session *s);
 
 /* soak_writer.c */
@@ -245,7 +265,17 @@ void run_epoll(void);
 void run_per_cpu(void);
 void run_shared(void);
 void run_tracer(void);
-void run_looker(void);
+void run_file_reader(void);
+void run_pipe(void);
+void run_cpu_pipe(void);
+void run_cpu_trace(void);
+
+/* soak_load.c */
+const struct load_kind *find_load(const char *name);
+void start_load(void);
+void wait_load(void);
+void note_load_read(void);
+unsigned long longest_wait(void);
 
 /* soak_disturber.c */
 

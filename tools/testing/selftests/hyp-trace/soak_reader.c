@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A soak's readers: those that consume, those that do not, and those that only
- * look.
+ * A soak's readers: consuming readers, non-consuming readers, and readers of other files
  */
 #include <err.h>
 #include <errno.h>
@@ -29,8 +28,10 @@ static bool goes_on(ssize_t ret)
 	return ret > 0 || ret == -EINTR || ret == -EAGAIN;
 }
 
-static size_t random_size(void)
+static size_t read_size(void)
 {
+	if (plan.load)
+		return 4096;
 	switch (below(4)) {
 	case 0:
 		return 16 + some(300);
@@ -44,9 +45,10 @@ static size_t random_size(void)
 static void consume(int cpu, int flags, void (*wait)(int fd))
 {
 	unsigned int reads = some(plan.flags & UNLOAD ? 10 : 200);
-	size_t size = random_size();
+	size_t size = read_size();
 	struct session s;
 	char name[64];
+	ssize_t ret;
 	int fd;
 
 	cpu_file(name, sizeof(name), cpu, "trace_pipe");
@@ -54,12 +56,15 @@ static void consume(int cpu, int flags, void (*wait)(int fd))
 	if (fd < 0)
 		return;
 	begin_session(&s, fd, cpu, true);
-	while (is_torn(&s) || (running() && reads--)) {
+	while (is_torn(&s) || (running() && (plan.load || reads--))) {
 		if (wait && !is_torn(&s))
 			wait(fd);
-		if (!goes_on(read_some(&s, size)))
+		ret = read_some(&s, size);
+		if (!goes_on(ret))
 			break;
-		if (one_in(50) && !is_torn(&s))
+		if (plan.load && ret > 0)
+			note_load_read();
+		else if (!plan.load && one_in(50) && !is_torn(&s))
 			rest(below(30));
 	}
 	if (is_torn(&s))
@@ -126,6 +131,16 @@ void run_per_cpu(void)
 	consume_often(0, one_in(2) ? O_NONBLOCK : 0, one_in(2) ? wait_poll : NULL);
 }
 
+void run_pipe(void)
+{
+	consume(-1, 0, NULL);
+}
+
+void run_cpu_pipe(void)
+{
+	consume(me->arg, 0, NULL);
+}
+
 /* One of several on a descriptor: each has whole lines if it asks for enough. */
 void run_shared(void)
 {
@@ -142,7 +157,7 @@ void run_shared(void)
 }
 
 /*
- * Those that do not
+ * Non-consuming readers
  */
 
 /* No reader consumed, so all there was is shown or reported lost. */
@@ -153,12 +168,12 @@ static void check_pass(const struct session *s, unsigned long least, unsigned lo
 			  s->cpu, s->shown, s->written, least, most);
 }
 
-/* Reads the file to its end, or not. */
-static void pass(int fd, int cpu)
+/* Reads the file to its end, or not. Returns whether it showed an event. */
+static bool pass(int fd, int cpu)
 {
-	size_t size = random_size();
+	size_t size = read_size();
 	unsigned int haste = one_in(3) ? 5 : 100;
-	bool whole = !one_in(8);
+	bool whole = plan.load || !one_in(8);
 	unsigned long least, most;
 	struct session s;
 	ssize_t ret;
@@ -168,19 +183,35 @@ static void pass(int fd, int cpu)
 	ret = read_some(&s, size);
 	most = written(cpu, true);
 	while (ret > 0 && (whole || !one_in(4))) {
-		if (one_in(haste))
+		if (!plan.load && one_in(haste))
 			rest(below(20));
 		ret = read_some(&s, size);
 	}
 	if (ret < 0 && ret != -EINTR)
 		violation("read trace: %s", strerrorname_np(-ret));
 	if (ret)
-		return;
+		return s.last_us;
 	if (s.len)
 		violation("trace ends amid a line");
 	if (is_steady() && plan.flags & ALONE && !s.unknown)
 		check_pass(&s, least, most);
 	add(&done.traces, 1);
+	return s.last_us;
+}
+
+void run_cpu_trace(void)
+{
+	char name[64];
+	int fd;
+
+	while (running()) {
+		fd = open_file(cpu_file(name, sizeof(name), me->arg, "trace"), O_RDONLY);
+		if (fd < 0)
+			return;
+		if (pass(fd, me->arg))
+			note_load_read();
+		close_file(fd);
+	}
 }
 
 void run_tracer(void)
@@ -204,7 +235,7 @@ void run_tracer(void)
 	}
 }
 
-static void look_at_stats(void)
+static void check_stats_now(void)
 {
 	int cpu = random_cpu();
 	unsigned long least = written(cpu, false), sum;
@@ -224,7 +255,7 @@ static void look_at_stats(void)
 		violation("CPU %d: %lu entries have no bytes", cpu, stats.entries);
 }
 
-void run_looker(void)
+void run_file_reader(void)
 {
 	static const char * const files[] = {
 		"tracing_on", "buffer_size_kb", "buffer_total_size_kb", "buffer_percent",
@@ -241,8 +272,8 @@ void run_looker(void)
 		file = files[below(ARRAY_SIZE(files))];
 		if (!get(file, text, sizeof(text)))
 			violation("%s is empty", file);
-		look_at_stats();
-		add(&done.looks, 1);
+		check_stats_now();
+		add(&done.file_reads, 1);
 		rest(below(20));
 	}
 }

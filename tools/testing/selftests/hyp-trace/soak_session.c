@@ -182,6 +182,20 @@ static void take_event(struct session *s, const struct line *line)
 	take_time(s, line);
 }
 
+/* An event of a page of the session's CPU, and how many events were lost before it */
+void take_raw(struct session *s, unsigned long id, unsigned long us, unsigned long lost)
+{
+	struct line line = { .kind = LINE_SELFTEST, .cpu = s->cpu, .us = us, .id = id };
+
+	if (lost == UNKNOWN)
+		lost = (unsigned int)id - s->next[s->cpu][s->cpu];
+	if (lost) {
+		line.lost = lost;
+		take_lost(s, &line);
+	}
+	take_event(s, &line);
+}
+
 static void take_comment(struct session *s)
 {
 	unsigned long in;

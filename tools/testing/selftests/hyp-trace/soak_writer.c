@@ -86,7 +86,7 @@ void run_writer(void)
 	while (fd >= 0 && running() && self->begun < MAX_SEQ) {
 		if (is_pinned(self->cpu) || pin(self->cpu))
 			write_burst(self, fd, some(500));
-		if (one_in(haste))
+		if (!plan.load && one_in(haste))
 			rest(below(20));
 	}
 	if (fd >= 0)
