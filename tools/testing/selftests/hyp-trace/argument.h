@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs take from their command lines: numbers, and the CPU to run on
+ * Arguments of the programs: numbers, and the CPU to run on
  */
 #ifndef _HYP_TRACE_ARGUMENT_H
 #define _HYP_TRACE_ARGUMENT_H

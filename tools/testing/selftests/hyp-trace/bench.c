@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bench - how long it takes to write events, and to read them
+ * bench - measure the time of writing and reading events
  *
  * Times are in ns of CLOCK_MONOTONIC_RAW. On a machine that has one instruction a
  * nanosecond (QEMU's -icount shift=0) these are instructions.
@@ -26,7 +26,7 @@
 
 #define MAX_PAGE	65536
 
-/* What is more than this above the median is more than chance. */
+/* A time that exceeds the median by more than this is not due to noise. */
 #define BENCH_NOISE	100
 
 static char page[MAX_PAGE];
@@ -197,7 +197,7 @@ static void open_source(struct source *source, const char *how, const char *path
 		source->take = take_mapped;
 		map_source(source);
 	}
-	/* The memory shall be there. */
+	/* Touch the memory before it is measured. */
 	memset(page, 1, sizeof(page));
 }
 
@@ -213,7 +213,7 @@ static void bench_read(const char *how, const char *path)
 	printf("%llu\n", (unsigned long long)(now() - begin));
 }
 
-/* One that writes as fast as it can on CPU 0, and one that reads on CPU 1. */
+/* A writer at full speed on CPU 0, and a reader on CPU 1 */
 static void bench_follow(const char *how, const char *in, const char *out, long nr)
 {
 	struct pollfd waiting;
@@ -237,7 +237,7 @@ static void bench_follow(const char *how, const char *in, const char *out, long 
 		;
 }
 
-/* A reader that waits: when is it awake? Then the next event. */
+/* The time until a waiting reader wakes, event by event */
 static void wait_for_events(int fd, uint64_t *awake, long nr)
 {
 	while (nr--) {

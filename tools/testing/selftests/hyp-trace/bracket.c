@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bracket - write events, and say between which two times
+ * bracket - write events, and print a time before and after each
  *
  * On a CPU, numbers go to the file write_event, and the boot clock is read just
  * before each and just after it: the hypervisor's event has a time between

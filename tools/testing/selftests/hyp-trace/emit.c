@@ -2,9 +2,8 @@
 /*
  * emit - write numbered events on a CPU
  *
- * Each number goes to the file write_event in a write of its own; on which CPU
- * is where the writer runs. SIGTERM ends it early: what was written is known in
- * any case.
+ * Each number is written to the file write_event by a separate write(), on the given CPU. SIGTERM
+ * ends it early. Prints the number of events written.
  */
 #include <err.h>
 #include <fcntl.h>

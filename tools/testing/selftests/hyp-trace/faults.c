@@ -2,11 +2,10 @@
 /*
  * faults - an operation on tracing, with each of its allocations failing once
  *
- * The kernel fails the Nth allocation that a task makes, as its file fail-nth says:
- * so for N from 1 on, until the operation makes no more of them. When it fails it has
- * to do so for want of memory, and change nothing; at once after that it has to
- * succeed; and in the end no more is allocated than at first. What is wrong is reported
- * on standard output, and how many failed on standard error.
+ * By the file fail-nth, the kernel fails the Nth allocation of a task, for each N until the
+ * operation makes fewer. The failed operation must report ENOMEM and change nothing. The next
+ * try must succeed, and at the end no more memory is allocated than before. Prints errors to
+ * standard output, and the number of failed allocations to standard error.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@
 /* No operation makes as many allocations. */
 #define MAX_NTH		10000
 
-/* How long what is freed later may take, in steps of 10 ms. */
+/* Time for deferred frees, in steps of 10 ms */
 #define PATIENCE	300
 
 static const struct op *op;
@@ -40,7 +39,7 @@ void complain(const char *format, ...)
 	putchar('\n');
 }
 
-/* The next allocations count; 0: no more. */
+/* Fail the nth allocation from now on; 0: none. */
 static void arm(unsigned int n)
 {
 	char text[16];
@@ -50,7 +49,7 @@ static void arm(unsigned int n)
 		err(1, "fail-nth");
 }
 
-/* Has an allocation failed since? Then none will any more. */
+/* Has the allocation failed? Later ones do not fail. */
 static bool disarm(void)
 {
 	char text[16] = "";
@@ -61,7 +60,7 @@ static bool disarm(void)
 	return !atoi(text);
 }
 
-/* Show the line from which on two texts differ. */
+/* Print the first line in which two texts differ. */
 static void compare(const char *what, const char *before, const char *after)
 {
 	size_t at, line = 0;
@@ -86,7 +85,7 @@ static void try_again(void)
 		op->undo(op);
 }
 
-/* With the nth allocation failing. False if there are not so many. */
+/* Run it with the nth allocation failing. Returns false if it makes fewer allocations. */
 static bool run_nth(unsigned int *failed)
 {
 	char *before, *after;
@@ -115,7 +114,7 @@ static bool run_nth(unsigned int *failed)
 	return fired;
 }
 
-/* Some memory is given back a while later. */
+/* Some memory is freed later: wait for it. */
 static void compare_allocations(const char *before)
 {
 	char *after = allocations();
@@ -130,19 +129,19 @@ static void compare_allocations(const char *before)
 	free(after);
 }
 
-/* How far to the next allocation that fails. */
+/* The distance to the next allocation that fails */
 static unsigned int step(void)
 {
 	return op->step && nth > op->all ? op->step : 1;
 }
 
-/* Errors that there have to be. */
+/* Errors that are expected */
 static unsigned int least(void)
 {
 	return op->loads && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 * op->least : op->least;
 }
 
-/* Once with all memory, so that what is allocated once and for all is there. */
+/* Run it once without faults, for allocations that are never freed. */
 static void run_all(void)
 {
 	unsigned int failed = 0, tried = 0;

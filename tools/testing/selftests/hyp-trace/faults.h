@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of faults share: see faults.c.
+ * Shared by the files of faults: see faults.c.
  */
 #ifndef FAULTS_H
 #define FAULTS_H
@@ -17,7 +17,7 @@
 #define NR_EVENTS	300
 
 /**
- * struct op - what is done with each of its allocations failing once
+ * struct op - an operation that runs with each of its allocations failing once
  * @name:	its name
  * @file:	the file it uses, below HYP
  * @flags:	to open that with

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations of faults.c: to write to a file, to open it, to read all of it as
- * text, to take events from it in each of the ways there are, to map it.
+ * The operations of faults.c: writing to a file, opening it, reading all of it as text,
+ * consuming its events in each way, and mapping it
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -246,7 +246,7 @@ static int run_splice(const struct op *op)
 	return ret < 0 && errno != EAGAIN ? errno : 0;
 }
 
-/* What is left comes without faults: together it has to be all. */
+/* Read the rest without faults: together these must be all events. */
 static void finish_pipe(const struct op *op)
 {
 	run_pipe(op);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of the instance, for faults.c: as its files show it; by what EL2 does with
- * events; and what is allocated.
+ * The state of the instance, for faults.c: its files, the events that EL2 writes, and the
+ * allocated memory
  */
 #include <err.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const char *const probed_files[] = {
 	"events/hypervisor/*/filter",
 };
 
-/* Where memory is allocated that tracing has, in the words of /proc/allocinfo. */
+/* Sites of tracing's allocations, as in /proc/allocinfo */
 static const char *const ours[] = {
 	"arch/arm64/kvm/hyp_", "func:share_pfn_hyp", "kernel/trace/ring_buffer",
 	"kernel/trace/trace_events_filter", "kernel/trace/remote/",
@@ -79,7 +79,7 @@ void emit(unsigned int from, unsigned int nr)
 	}
 }
 
-/* Which events pass, of a few; with tracing on. */
+/* Which of a few events pass the filters, with tracing on */
 static void probe(FILE *to)
 {
 	char *trace, *line, *rest;
@@ -146,7 +146,7 @@ static bool is_ours(const char *line)
 	return false;
 }
 
-/* How much is allocated where, in lines, for free(); nothing if the kernel does not count it. */
+/* Allocations by site, a line each, to be freed; empty if the kernel does not account for them */
 char *allocations(void)
 {
 	FILE *from = fopen("/proc/allocinfo", "r"), *to;

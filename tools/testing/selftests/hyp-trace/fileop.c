@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fileop - one operation on a file, and what became of it
+ * fileop - make one operation on a file and print its result
  *
- * A shell shows an error as a sentence of its own making and knows few of the
- * ways to open, read and wait for a file. This has the others, and prints one
- * word of what came of it, as the name of the error; or copies what it read.
+ * A shell has its own texts for errors, and few ways to open, to read and to wait for a file.
+ * This program has the other ways. It prints the result as one word, such as the name of the
+ * error, or copies the data that it read.
  */
 #include <err.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static int print_outcome(ssize_t ret, const char *none)
 	return 0;
 }
 
-/* A file that is open already is not opened again: it may have one reader. */
+/* Do not open a file again, since it may allow one reader only. */
 static int open_file(const char *path, int flags)
 {
 	return strcmp(path, "-") ? open(path, flags) : STDIN_FILENO;
@@ -144,7 +144,7 @@ static void interrupt(int signal)
 {
 }
 
-/* Again and again, in case the first comes before the wait has begun. */
+/* Repeat the signal, since the first one may come before the wait. */
 static void send_signals(void)
 {
 	struct sigaction action = { .sa_handler = interrupt };	/* no SA_RESTART */

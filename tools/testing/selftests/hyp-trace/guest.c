@@ -2,12 +2,11 @@
 /*
  * guest - a small KVM guest that enters and leaves EL2 a known number of times
  *
- * Each vCPU runs the same payload (payload.S): so many hypercalls, so many
- * writes to a device that is not there, so many WFIs. What it did is compared
- * with KVM's own statistics, and printed together with `exits`: the number of
- * times KVM left the guest, for whatever reason, interrupts of the host
- * included. The payload does nothing that EL2 handles by itself (no FP, no
- * trapped system register), so EL2 sees as many exits as KVM does.
+ * Each vCPU runs the same payload (payload.S): a number of hypercalls, of writes to an
+ * emulated device, and of WFIs. The program compares these numbers with KVM's statistics, and
+ * prints them together with `exits`, the number of all exits that KVM counted, also for
+ * interrupts of the host. The payload does nothing that EL2 handles by itself (no FP, no trapped
+ * system register), so EL2 sees as many exits as KVM does.
  */
 #include <err.h>
 #include <errno.h>
@@ -387,9 +386,11 @@ static void usage(FILE *stream)
 		"waits for an interrupt; with --vms, run N such guests; with --cpu, the first\n"
 		"vCPU runs on that CPU and each of the others on the next one; with --counter,\n"
 		"their virtual counter begins at N; with --rom, the device is memory that can be\n"
-		"read, for guests without waits. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all device\n"
-		"accesses, the waits, all exits from the guest, the boot clock before and after,\n"
-		"the thread's id, and its VM: this process and a file descriptor. With --hold, make a guest that never runs, and keep it in the background.\n");
+		"read, for guests without waits. Prints, for each vCPU, the CPU (-1: any), the\n"
+		"hypercalls, all device accesses, the waits, all exits from the guest, the boot\n"
+		"clock before and after, the thread's id, and its VM: this process and a file\n"
+		"descriptor. With --hold, make a guest that never runs, and keep it in the\n"
+		"background.\n");
 }
 
 static void parse_options(int argc, char **argv)

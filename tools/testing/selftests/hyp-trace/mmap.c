@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mmap - map a CPU's trace_pipe_raw, read it so, and what is refused
+ * mmap - map a CPU's trace_pipe_raw, read it, and try invalid mappings
  *
- * Events are printed as trace_pipe would, what came of an attempt as its name
- * and a number or the name of the error: the same attempts on a file of the
- * host's have to end the same.
+ * Prints events as trace_pipe does, and the result of a try as its name and a number or the name
+ * of the error. On a file of the host, the same tries must have the same results.
  */
 #define _GNU_SOURCE
 #include <linux/trace_mmap.h>
@@ -87,7 +86,7 @@ static int op_follow(void)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* Mapped until SIGTERM comes; that it is, is said. */
+/* Keep the mapping until SIGTERM, after printing a line. */
 static int op_hold(void)
 {
 	sigset_t mask, old;
@@ -192,7 +191,7 @@ static void try_changes(size_t page)
 	say("madvise to drop", madvise(at, subbufs_size, MADV_DONTNEED));
 }
 
-/* What a child finds where the meta page is mapped. */
+/* A child's access to the mapped meta page */
 static void try_fork(const char *what)
 {
 	int status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * raw - read and splice trace_pipe_raw, and what comes of odd ways to do so
+ * raw - read and splice trace_pipe_raw, also with invalid arguments
  *
- * What was read is printed as trace_pipe would; of a way, one word of what came
- * of it, a number or the name of the error.
+ * Prints events as trace_pipe does, and the result of an operation as one word, a number or the
+ * name of the error.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -130,13 +130,13 @@ static int say(long ret)
 	return 0;
 }
 
-/* One read of so many bytes; what was read is lost. */
+/* One read of so many bytes, whose data is dropped */
 static int op_once(void)
 {
 	return say(read(fd, page, step));
 }
 
-/* To where no memory is; then to where there is. */
+/* Read to an invalid address, then to a valid one. */
 static int op_fault(void)
 {
 	puts(outcome(read(fd, (void *)8, step)));

@@ -2,9 +2,8 @@
 /*
  * The pages of trace_pipe_raw, of numbered events
  *
- * Made the text that trace_pipe has of them, so that a script judges both the
- * same. The host's instances have numbered events, too: those written to
- * trace_marker.
+ * They are printed as trace_pipe prints them, so that the scripts check both alike. In the
+ * host's instances, numbered events are written to trace_marker.
  */
 #ifndef _HYP_TRACE_RAW_PAGE_H
 #define _HYP_TRACE_RAW_PAGE_H
@@ -99,7 +98,7 @@ static inline void print_event(int cpu, uint64_t time, const unsigned char *data
 	printf("[%03d] %5llu.%06llu: selftest id=%llu\n", cpu, us / 1000000, us % 1000000, id);
 }
 
-/* How long the event is whose header that is, with what it has after it. */
+/* The size of an event, with its header */
 static inline unsigned int event_size(const uint32_t *event)
 {
 	unsigned int type = event[0] & 31;
@@ -116,7 +115,7 @@ static inline unsigned int event_size(const uint32_t *event)
 	}
 }
 
-/* How much later an event is; of a time stamp, when it is. */
+/* The time of an event, after one at @time */
 static inline uint64_t event_time(const uint32_t *event, uint64_t time)
 {
 	switch (event[0] & 31) {
@@ -129,7 +128,7 @@ static inline uint64_t event_time(const uint32_t *event, uint64_t time)
 	}
 }
 
-/* What an event has after its header; NULL for a time extend. */
+/* The data of an event; NULL for a time extend */
 static inline const unsigned char *event_data(const uint32_t *event)
 {
 	unsigned int type = event[0] & 31;
@@ -201,7 +200,7 @@ static inline void end_by_sigterm(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* Until SIGTERM has come: take what there is, wait for more. */
+/* Consume events and wait for more, until SIGTERM. */
 static inline void follow(int fd, void (*take)(void))
 {
 	struct pollfd wait = { .fd = fd, .events = POLLIN };

@@ -2,8 +2,8 @@
 /*
  * readers - several threads that read a file of lines, by one descriptor or more
  *
- * They block in read() until, together, they have as many lines as are to come;
- * what each of them has read is then printed, one after the other.
+ * They block in read() until they have the given number of lines together. Then the lines of each
+ * thread are printed, one thread after the other.
  */
 #include <err.h>
 #include <errno.h>

@@ -8,17 +8,15 @@
  * `--seed S --round N` repeats it; how the threads then meet is up to the
  * machine. `--load KIND` is a round of full load, see soak_load.c.
  *
- * A writer writes the event selftest with ids that say round, writer and
- * sequence number. All that is read is checked as it comes: each id at most
- * once over all that consume, in order, from the CPU it was written on, not
- * from before a clear. When a round ends, its account is drawn up from what
- * the writers know, what readers have had, how many events were reported to them as
- * lost, and what stats says: it must come out to the event. Only a clear, and
- * the buffer being given back, make events vanish unreported, and the account of
- * such a round allows for that alone.
+ * A writer writes the event selftest. The event's id consists of the round, the writer and a
+ * sequence number. Readers check each event: consuming readers together read an id at most once,
+ * in order, from the CPU that it was written on, and not from before a clear. At the end of a
+ * round, the numbers of events written, read, reported lost and counted by stats must agree
+ * exactly. Only a clear and the unloading of the buffer remove events without a report, and the
+ * account of such a round allows for that.
  *
- * What is wrong is printed, with the round and the thread that found it, and
- * makes the exit status 1; so does a thread that gets nowhere.
+ * An error is printed with the round and the thread that found it. The exit status is 1 after an
+ * error, and when a thread makes no progress.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -49,7 +47,7 @@ static const char * const names[] = {
 	"switch", "clear", "noise", "hotplug", "roam", "unload", "alone"
 };
 
-/* Of the first ones each has something of its own, so that a short run has it all. */
+/* The first rounds together have all disturbances, so that a short run has them. */
 static const unsigned int first_rounds[] = {
 	0, ALONE, SWITCH | CLEAR, HOTPLUG | NOISE, UNLOAD, ROAM, ALONE | SWITCH,
 };
@@ -81,7 +79,7 @@ static unsigned int random_flags(void)
 	return flags;
 }
 
-/* Often one kind alone, or none; where the buffer is to go, no descriptor that stays. */
+/* Often one kind only, or none. In rounds with UNLOAD, no descriptor stays open. */
 static unsigned int random_readers(void)
 {
 	if (plan.flags & UNLOAD)
@@ -139,7 +137,7 @@ static void must_set_size(int cpu, unsigned long kb)
 		violation("the size of CPU %d to %lu: %s", cpu, kb, strerrorname_np(ret));
 }
 
-/* The buffer is not loaded; a reader that keeps it opens trace_pipe. */
+/* The buffer is not loaded yet. The keeper opens trace_pipe, which keeps it loaded. */
 static void prepare(struct session *keeper)
 {
 	int cpu;
@@ -221,7 +219,7 @@ static void wait_round(void)
 		rest(20);
 }
 
-/* The CPU that has events to read; -1: none. */
+/* A CPU with unread events; -1 if there is none */
 static int undrained_cpu(void)
 {
 	struct stats stats;
@@ -266,7 +264,7 @@ static void drain(struct session *keeper)
 		violation("trace_pipe ends amid a line");
 }
 
-/* Tracing off, no reader and nothing left, in any order: the buffer goes. */
+/* With tracing off, no reader and no events, in any order, the buffer is unloaded. */
 static void release(struct session *keeper)
 {
 	bool cleared = plan.flags & UNLOAD || one_in(2);
@@ -352,7 +350,7 @@ static void check_done(void)
 	       done.guests, done.signals, done.killed);
 	if (!violations && (!done.read || !done.traces))
 		violation("no event of a writer was read");
-	/* In a short run something else may not have had its turn. */
+	/* A short run may lack some of the others. */
 	if (violations || option.round >= 0 || option.only >= 0 || option.seconds < ENOUGH_S)
 		return;
 	if (!done.read || !done.lost || !done.traces || !done.gaps || !done.file_reads ||
@@ -398,15 +396,15 @@ static void usage(FILE *stream)
 	fprintf(stream,
 		"Usage: soak [--seconds N] [--seed N] [--limit N] [--round N] [--only NAMES]\n"
 		"       soak --load KIND [--ms N] [--pause MS] [--kb N]\n"
-		"Use all files of " TRACEFS "/hypervisor at once, and see\n"
-		"that no event is lost unreported. --limit: seconds that a thread may get nowhere;\n"
-		"--round: repeat this one; --only: what disturbs a round, of");
+		"Use all files of " TRACEFS "/hypervisor at once, and check\n"
+		"that no event is lost unreported. --limit: seconds for an operation of a thread;\n"
+		"--round: repeat this one; --only: disturbances of a round, of");
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		fprintf(stream, " %s", names[i]);
 	fprintf(stream, ",\nseparated by commas. guest must be in the PATH.\n"
-		"--load: a round of full load, with a buffer of that size for each CPU and readers of\n"
-		"this kind, which rest after each read: none, trace, pipe, all (trace_pipe of all CPUs),\n"
-		"read, splice, map (trace_pipe_raw).\n");
+		"--load: a round of full load, with a buffer of that size for each CPU and\n"
+		"readers of this kind, which rest after each read: none, trace, pipe,\n"
+		"all (trace_pipe of all CPUs), read, splice, map (trace_pipe_raw).\n");
 }
 
 static unsigned int parse_names(char *arg)

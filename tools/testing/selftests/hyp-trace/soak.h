@@ -18,7 +18,7 @@
 #define MAX_WRITERS	(MAX_CPUS + 1)
 #define MAX_SEQ		131072		/* events a writer makes in a round */
 
-/* So many events are lost. */
+/* A number of lost events */
 #define UNKNOWN		(~0UL)
 
 #define load(p)		__atomic_load_n(p, __ATOMIC_SEQ_CST)
@@ -84,8 +84,8 @@ struct plan {
 };
 
 /*
- * What was done at all: a run that leaves something out shows nothing of it. Of what was read,
- * only the writers' events count: noise makes events, too.
+ * Numbers of all operations of a run, which must not be 0. Of the events read, only the writers'
+ * events are counted.
  */
 struct done {
 	unsigned long	read, lost, traces, gaps, unknown, file_reads;
@@ -103,17 +103,17 @@ void show_flags(void);
 /* soak_worker.c: threads, their random numbers, and the watchdog */
 
 /**
- * struct worker - a thread, and what the watchdog needs to know of it
- * @name:	what it is for
- * @run:	what it does
+ * struct worker - a thread, and its state for the watchdog
+ * @name:	its name
+ * @run:	its function
  * @arg:	its CPU or writer's number, or a descriptor
  * @until:	the stage it ends at
  * @random:	the state of its random numbers
  * @thread:	the thread
  * @tid:	its id; 0: no thread
- * @op:		what it does now
- * @file:	what with
- * @since:	since when, ms
+ * @op:		its present operation
+ * @file:	the file of @op
+ * @since:	start of @op, ms
  * @over:	it is about to end
  */
 struct worker {
@@ -166,9 +166,9 @@ size_t get(const char *name, char *text, size_t size);
 const char *cpu_file(char *name, size_t size, int cpu, const char *file);
 void get_stats(int cpu, struct stats *stats);
 
-/* soak_account.c: what was written, and what became of it */
+/* soak_account.c: the events written, and their fate */
 
-/* What is known of an id. */
+/* The fate of an id */
 enum {
 	READ	= 1 << 0,	/* a reader consumed it */
 	ON	= 1 << 1,	/* tracing was on when it was written */
@@ -221,7 +221,7 @@ void check_account(void);
 /* soak_session.c: what is read, line by line */
 
 /**
- * struct session - one reading of a file
+ * struct session - one pass over a file
  * @fd:		the descriptor
  * @cpu:	whose file; -1: of all
  * @consumes:	it is a trace_pipe

@@ -2,11 +2,10 @@
 /*
  * The account of a soak's round
  *
- * A writer knows of each of its ids whether it became an event; a reader that
- * consumes, of each event whether it had it, and how many were reported lost
- * right before it. When all is read, the two and the kernel's own counters
- * must agree: per CPU, and gap by gap as far as a CPU's events are those of
- * its writer.
+ * A writer notes for each of its ids whether it became an event. A consuming reader notes each
+ * event that it read, and how many events were reported lost right before it. When all events
+ * are read, both must agree with the kernel's counters: for each CPU, and for each gap if only
+ * the CPU's writer has written events there.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +26,13 @@ static struct gap {
 } gaps[MAX_GAPS];
 static unsigned int nr_gaps;
 
-/* Events do not vanish unreported. */
+/* No event is removed without a report. */
 bool is_counted(void)
 {
 	return !(plan.flags & (CLEAR | UNLOAD));
 }
 
-/* The events of a CPU are those of its writer, in the order of their ids. */
+/* A CPU has the events of its writer only, in the order of their ids. */
 bool is_orderly(void)
 {
 	return !(plan.flags & (NOISE | HOTPLUG | ROAM));
@@ -108,7 +107,7 @@ static unsigned long count_all(const struct writer *writer, unsigned int any, un
 	return count(writer, 0, writer->begun, any, none);
 }
 
-/* Of ids that were not shown, as many are reported lost as there were events. */
+/* The number reported lost must be the number of events among the ids that were not shown. */
 static void check_gap(const char *who, const struct gap *gap, bool exactly)
 {
 	const struct writer *writer = &writers[gap->cpu];
@@ -120,7 +119,7 @@ static void check_gap(const char *who, const struct gap *gap, bool exactly)
 			  gap->cpu, gap->from, gap->to, gap->reported, least, most);
 }
 
-/* What consumers had of a CPU: each event read, or reported right before the next one is. */
+/* Each event of a CPU was read, or reported lost right before the next one that was read. */
 static void check_consumed(int cpu)
 {
 	const struct writer *writer = &writers[cpu];
@@ -137,7 +136,7 @@ static void check_consumed(int cpu)
 		violation("CPU %d: no event from %u to %u was ever read", cpu, gap.from, gap.to);
 }
 
-/* Where a pass begins, others may have been reported already. */
+/* At the start of a pass, earlier losses may have been reported already. */
 void check_gaps(void)
 {
 	struct gap *gap;
@@ -204,7 +203,7 @@ static void check_totals(void)
 	check_total("all CPUs", sum, least, most);
 }
 
-/* To be called when all is read, and there is only the caller. */
+/* Called when all events are read and all other threads have ended. */
 void check_account(void)
 {
 	int cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What disturbs a soak's readers and writers
+ * Threads that disturb a soak's readers and writers
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,8 +87,8 @@ static bool see_unloaded(void)
 }
 
 /*
- * Where nothing keeps the buffer, this makes it go, as soon as readers leave
- * it; opening a file may load it again. It is seen to go once at least.
+ * In rounds with UNLOAD, the buffer is unloaded here as soon as no reader has it open; opening a
+ * file may load it again. It must be unloaded at least once.
  */
 void run_unloader(void)
 {
@@ -108,7 +108,7 @@ void run_unloader(void)
 	}
 }
 
-/* 0, or the error. */
+/* Returns 0 or the error. */
 int set_size(int cpu, unsigned long kb)
 {
 	char name[64], text[64], expected[32];
@@ -239,7 +239,7 @@ void run_signaller(void)
 	}
 }
 
-/* A process with files open, in use or just being opened. It must not consume. */
+/* A process that opens and reads files without consuming events */
 static void be_victim(void)
 {
 	struct pollfd pollfd = { .events = POLLIN };

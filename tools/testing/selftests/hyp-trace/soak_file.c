@@ -40,7 +40,7 @@ void close_file(int fd)
 	close(fd);
 }
 
-/* Open it, and write unless the text is empty. 0, or the error. */
+/* Open a file, and write the text unless it is empty. Returns 0 or the error. */
 int put(const char *name, int flags, const char *text)
 {
 	ssize_t len = strlen(text);

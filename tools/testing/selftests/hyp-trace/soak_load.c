@@ -6,7 +6,6 @@
  * not depend on a pause of the writers. The readers of trace_pipe_raw are here; the other kinds
  * are those of soak_reader.c.
  */
-#define _GNU_SOURCE
 #include <err.h>
 #include <linux/trace_mmap.h>
 #include <sys/ioctl.h>

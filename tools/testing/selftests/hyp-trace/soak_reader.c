@@ -18,7 +18,7 @@ static bool may_end(void)
 	return plan.flags & (SWITCH | UNLOAD);
 }
 
-/* Nothing to read is no error, a signal neither; but an end is where tracing is off. */
+/* EAGAIN and EINTR are no errors. The end of the file is one, unless tracing may be off. */
 static bool goes_on(ssize_t ret)
 {
 	if (!ret && !may_end())
@@ -72,7 +72,7 @@ static void consume(int cpu, int flags, void (*wait)(int fd))
 	close_file(fd);
 }
 
-/* In a round where the buffer is to be given back, readers must not be there always. */
+/* In rounds with UNLOAD, readers must not keep the buffer loaded all the time. */
 static void consume_often(int cpu, int flags, void (*wait)(int fd))
 {
 	while (running()) {
@@ -141,7 +141,7 @@ void run_cpu_pipe(void)
 	consume(me->arg, 0, NULL);
 }
 
-/* One of several on a descriptor: each has whole lines if it asks for enough. */
+/* A reader that shares its descriptor: large reads have whole lines. */
 void run_shared(void)
 {
 	struct session s;
@@ -160,7 +160,7 @@ void run_shared(void)
  * Non-consuming readers
  */
 
-/* No reader consumed, so all there was is shown or reported lost. */
+/* Without consuming readers, each event is shown or reported lost. */
 static void check_pass(const struct session *s, unsigned long least, unsigned long most)
 {
 	if (s->shown < least || s->shown > most || s->written < least || s->written > most)
@@ -248,7 +248,7 @@ static void check_stats_now(void)
 		violation("CPU %d: %lu entries + %lu overrun + %lu read, %lu to %lu were written",
 			  cpu, stats.entries, stats.overrun, stats.read, least,
 			  written(cpu, true));
-	/* A host may preempt the virtual CPU while EL2 goes to a page: read again. */
+	/* The CPU may be preempted, as a vCPU, while EL2 changes to a page: read again. */
 	while (stats.entries && !stats.bytes && now_ms() < end)
 		get_stats(cpu, &stats);
 	if (stats.entries && !stats.bytes)

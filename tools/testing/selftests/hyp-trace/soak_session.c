@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a soak's readers read
+ * The lines that a soak's readers read
  *
- * Each line is checked as it comes, for its form and against the lines before:
- * order, time, whether a writer wrote such an event at all; and noted in the
- * account.
+ * Each line is checked: its format, its order and time, and that a writer wrote such an event.
+ * Then it is noted in the account.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -90,7 +89,7 @@ void begin_session(struct session *s, int fd, int cpu, bool consumes)
 		s->next[i][i] = load(&accounts[i].floor);
 }
 
-/* For want of an answer a reader that goes at its own pace may give up. */
+/* A non-consuming reader may not learn how many events are lost. */
 static void take_unknown(struct session *s, const struct line *line)
 {
 	s->unknown = true;
@@ -236,7 +235,7 @@ static void take(struct session *s, const char *data, size_t size)
 	}
 }
 
-/* The kernel has the rest of what is consumed already. */
+/* The kernel has consumed the rest of the line, or the event after a report, already. */
 bool is_torn(const struct session *s)
 {
 	return s->len || s->torn;

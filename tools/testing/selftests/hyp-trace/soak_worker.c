@@ -2,9 +2,9 @@
 /*
  * Threads of a soak
  *
- * Each has random numbers of its own, which follow from the seed, the round
- * and the order of starting; and says all the time what it does. A watchdog
- * ends the run, with the state of each, when one of them gets nowhere.
+ * Each thread has its own random numbers, which follow from the seed, the round and the order of
+ * starting. It stores its present operation. When a thread makes no progress, a watchdog prints
+ * the state of each thread and ends the run.
  */
 #include <err.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static pthread_cond_t changed;	/* the stage, or a worker is over */
 
 unsigned int violations;
 
-/* What is wrong, once the run is done for. */
+/* Report an error. */
 void violation(const char *format, ...)
 {
 	va_list args;
@@ -111,7 +111,7 @@ static void wait_changed(unsigned int ms)
 	pthread_cond_timedwait(&changed, &lock, &ts);
 }
 
-/* Not to wait for anything, but to be slow; ends with the stage. */
+/* Sleep, at most until the stage ends. */
 void rest(unsigned int ms)
 {
 	unsigned long end = now_ms() + ms, now;
@@ -168,7 +168,7 @@ void start(const char *name, void (*run)(void), int arg, enum stage until)
 	store(&nr_workers, i + 1);
 }
 
-/* With the lock held: is there one left? Readers may be asleep: wake them. */
+/* With the lock held: is a thread left that ends at this stage? Wakes readers. */
 static bool any_left(enum stage until)
 {
 	bool left = false;
@@ -184,7 +184,7 @@ static bool any_left(enum stage until)
 	return left;
 }
 
-/* A signal that comes before the read it is for is not enough: send it again. */
+/* A signal may come before the read that it must interrupt: repeat it. */
 void wait_workers(enum stage until)
 {
 	set_stage(until);
@@ -204,7 +204,7 @@ void join_workers(void)
 		pthread_join(workers[i].thread, NULL);
 }
 
-/* A signal for one who may be asleep. Threads are joined only when this one is over. */
+/* Send a signal to a thread that may sleep. Threads are joined after this one has ended. */
 void signal_one(void)
 {
 	struct worker *worker = &workers[1 + below(load(&nr_workers) - 1)];
@@ -244,7 +244,7 @@ static void give_up(const struct worker *stuck, unsigned long now)
 	_exit(1);
 }
 
-/* The argument is the longest that one thing may take, ms. */
+/* The argument is the time limit of an operation, in ms. */
 static void *watch(void *limit)
 {
 	struct worker *worker;

@@ -25,7 +25,7 @@ static bool pin(int cpu)
 	return cpu < 0 || !sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A CPU that goes takes the affinity of its threads away, for good. */
+/* A CPU that goes offline resets the affinity of its threads. */
 static bool is_pinned(int cpu)
 {
 	cpu_set_t set;
@@ -60,8 +60,8 @@ static void write_one(struct writer *self, int fd)
 }
 
 /*
- * What is written while the writer has not its CPU for sure is on some CPU. In
- * plain nVHE mode a CPU that goes does not trace any more, but may still write.
+ * Events written while the writer may not be on its CPU can be on any CPU. In plain nVHE mode, a
+ * CPU that goes offline stops tracing before its tasks stop writing.
  */
 static void write_burst(struct writer *self, int fd, unsigned int n)
 {

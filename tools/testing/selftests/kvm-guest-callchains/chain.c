@@ -26,7 +26,7 @@ bool spins(const struct sample *sample)
 	return expected && sample->ip >= expected->spin && sample->ip < expected->spin_end;
 }
 
-/* The callers of the sample are those expected, from the one with this index on. */
+/* Do the callers of the sample match the expected ones, from this index on? */
 static bool callers_are(const struct sample *sample, const struct expected *expected,
 			uint64_t from)
 {

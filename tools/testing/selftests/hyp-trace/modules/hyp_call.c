@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: any hypercall or SMC of the host's, from user space
+ * For tests: any hypercall or SMC of the host, from user space
  *
- * A line written to hyp_call in debugfs, "hvc" or "smc" and up to eight numbers,
- * makes the call on this CPU with these in its registers; reading it gives the first
- * four back. This lets root do whatever a hostile host can do by calls.
+ * A line written to hyp_call in debugfs, "hvc" or "smc" and up to eight numbers, makes the call
+ * on this CPU with these numbers in its registers. Reading the file returns the first four
+ * registers. So root can make any call that a hostile host can make.
  */
 #include <linux/arm-smccc.h>
 #include <linux/debugfs.h>

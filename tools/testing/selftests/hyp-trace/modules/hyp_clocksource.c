@@ -29,7 +29,7 @@ static struct clocksource hyp_clocksource = {
 	.owner	= THIS_MODULE,
 };
 
-/* The less it says it counts a second, the faster it is. */
+/* The lower its reported frequency, the faster time advances. */
 static int __init hyp_clocksource_init(void)
 {
 	u64 rate = div_u64((u64)arch_timer_get_cntfrq() * 1000000, 1000000 + ppm);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: any bytes in the pages that the kernel's own tracing shares with EL2
+ * For tests: random bytes in the pages that the kernel's own tracing shares with EL2
  *
- * While this module is loaded a thread writes to the meta pages and the pages of the
- * rings that are loaded, as soon as a reader has asked for a page: by that they are
- * found, through ftrace. EL2 must not mind, and readers have to come to an end. In the
- * module's parameters:
+ * While this module is loaded, a thread writes to the meta pages and the pages of the loaded
+ * rings. It finds the rings by ftrace when a reader swaps a page. EL2 must not fail, and each
+ * read must end. Parameters:
  *
- *	seed		what is written
- *	corrupted	how often, so far
+ *	seed		seed of the random bytes
+ *	corrupted	number of writes so far
  */
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
@@ -25,7 +24,7 @@ module_param(seed, ulong, 0444);
 static ulong corrupted;
 module_param(corrupted, ulong, 0444);
 
-/* Covers the rings, and that none is unloaded while it is written to. */
+/* Protects the rings, and each ring from being unloaded during a write */
 static DEFINE_RAW_SPINLOCK(corrupt_lock);
 static struct ring_buffer_writer_cpu *corrupt_rings[CORRUPT_RINGS];
 static unsigned int corrupt_nr_rings;
@@ -68,7 +67,7 @@ static u32 corrupt_below(u32 n)
 	return prandom_u32_state(&corrupt_rnd) % n;
 }
 
-/* What might be there, or anything. */
+/* A plausible number, or a random one */
 static u64 corrupt_value(void)
 {
 	u64 any = (u64)prandom_u32_state(&corrupt_rnd) << 32 | prandom_u32_state(&corrupt_rnd);

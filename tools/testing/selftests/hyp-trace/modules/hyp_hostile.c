@@ -2,30 +2,27 @@
 /*
  * For tests: a host that attacks EL2 through tracing
  *
- * Under pKVM, while the kernel's own tracing is off and its buffer is not loaded: at
- * first, a ring loaded with each step wrong before it is right; then on
- * all CPUs at once, the hypercalls of tracing in any order with any arguments, and
- * any bytes in the pages that are shared, while a CPU goes and comes. Then all is taken
- * back, and each page has to
- * be the host's again, to share and to donate. Loading the module runs it; what came
- * of it is in its parameters:
+ * Runs when it is loaded, under pKVM, while the kernel's own tracing is off and its buffer is
+ * not loaded. First it loads a ring, and makes each hypercall with invalid arguments before it
+ * makes it with valid ones. Then threads on all CPUs make the hypercalls of tracing in random
+ * order with random arguments, and write random bytes to shared pages, while a CPU goes offline
+ * and online. Then the module unloads all rings, and the host must own each page again, so that
+ * it can share and donate it. Parameters:
  *
- *	seed, calls	what to do; on one CPU the same again. No calls: only the steps
- *			of loading a ring
- *	ring_cpu	whose ring that is. One that never was on may be that of a
- *			buffer of the kernel's own, which then is without it: so that
- *			others can be traced meanwhile
- *	same		all CPUs do the same, at about the same time
- *	wrong		steps that did not come out as they should, each in the log
- *	hyp_pfn		a page of the hypervisor's; without it nothing is done
+ *	seed, calls	seed of the random numbers, number of hypercalls. With 0 calls, the
+ *			module only loads a ring
+ *	ring_cpu	the CPU of that ring. A CPU that was never online has no ring in the
+ *			kernel's own buffer: then other CPUs can be traced meanwhile
+ *	same		all CPUs make the same calls, at about the same time
+ *	wrong		number of unexpected results, which are in the log
+ *	hyp_pfn		a page of the hypervisor; required
  *	made, accepted	hypercalls made, and hypercalls that EL2 accepted
- *	loaded		rings that were complete, among all that
- *	swapped		readers' pages that were exchanged
- *	stolen		pages that did not come back
- *	offline		how often a CPU went
+ *	loaded		rings that the attackers completed
+ *	swapped		swaps of a reader's page
+ *	stolen		pages that the host does not own at the end
+ *	offline		number of times that a CPU went offline
  *
- * A page that may be EL2's is never touched here: that would be the end, as pKVM has
- * it, and no business of tracing's.
+ * The module never accesses a page that EL2 may own: pKVM would panic, with or without tracing.
  */
 #include <linux/arm-smccc.h>
 #include <linux/completion.h>
@@ -68,8 +65,8 @@ static ulong offline;
 module_param(offline, ulong, 0444);
 
 /*
- * Pages that stay shared; pages of rings, at consecutive addresses, which come to be
- * shared and unshared; and pages that EL2 may own. All CPUs write to the first two kinds.
+ * Pages that stay shared; pages of rings, at consecutive addresses, which are shared and
+ * unshared; and pages that EL2 may own. All CPUs write to the first two kinds.
  * The page after the rings' pages stays shared too, so that EL2 refuses pages that reach it:
  * a later page may be the kernel's.
  */
@@ -83,12 +80,12 @@ static struct page *ring_pages;
 static struct page *given_pages[NR_GIVEN];
 
 /**
- * struct attacker - one on each CPU
- * @rnd:	where chance comes from
+ * struct attacker - a thread on a CPU
+ * @rnd:	state of its random numbers
  * @cpu:	the CPU
- * @calls:	how many hypercalls it is to make
- * @made:	how many it has made
- * @accepted:	how many of these EL2 did
+ * @calls:	number of hypercalls to make
+ * @made:	number of hypercalls made
+ * @accepted:	number of hypercalls that EL2 accepted
  * @loaded:	rings that it completed
  * @swapped:	pages that were exchanged for it
  * @done:	it has ended
@@ -117,7 +114,7 @@ static DEFINE_PER_CPU(struct attacker, attackers);
 	(long)(int)__res.a1;						\
 })
 
-/* ... that must return that */
+/* A hypercall that must return @expected */
 #define expect(expected, f, args...)					\
 	expect_result(#f, __LINE__, hyp(f, ##args), expected)
 
@@ -130,7 +127,7 @@ static void expect_result(const char *name, int line, long ret, long expected)
 	pr_info("line %d: %s: %ld, not %ld\n", line, name, ret, expected);
 }
 
-/* ... of an attacker, counted */
+/* A hypercall of an attacker, counted */
 #define attack(a, f, args...)	attacked(a, hyp(f, ##args))
 
 static long attacked(struct attacker *a, long ret)
@@ -180,7 +177,7 @@ static u64 given_pfn(struct attacker *a)
 	return page_to_pfn(given_pages[below(a, NR_GIVEN)]);
 }
 
-/* None that is the kernel's: what is donated is gone. */
+/* No page that the kernel uses: EL2 keeps donated pages. */
 static u64 any_pfn(struct attacker *a)
 {
 	const u64 odd[] = {
@@ -213,8 +210,8 @@ static u64 any_nr_added(struct attacker *a)
 }
 
 /*
- * EL2 shares what the host owns, and writes to it, so none of these pages may be the kernel's:
- * what follows a page that is not a ring's is not known.
+ * EL2 shares pages that the host owns, and writes to them, so the kernel must use none of them.
+ * Only a ring's page is followed by other pages of the module.
  */
 static void any_add_pages(struct attacker *a)
 {
@@ -228,7 +225,7 @@ static void any_add_pages(struct attacker *a)
 		attack(a, __hyp_trace_ring_add_pages, cpu, any_pfn(a), (u64)1);
 }
 
-/* Write any bytes to a page that is or may be shared, whatever it is used for. */
+/* Write random bytes to a page that is or may be shared. */
 static void corrupt(struct attacker *a)
 {
 	struct page *any = below(a, 2) ? shared_pages[below(a, NR_SHARED)] :
@@ -240,7 +237,7 @@ static void corrupt(struct attacker *a)
 		WRITE_ONCE(page[below(a, below(a, 2) ? 256 : PAGE_SIZE)], any_u64(a));
 }
 
-/* A ring as it should be, for once, if no other CPU comes between; of pages that may be used. */
+/* Load a valid ring, which succeeds if no other CPU interferes. */
 static void load_ring(struct attacker *a)
 {
 	u64 cpu = below(a, 4) ? a->cpu : below(a, nr_cpu_ids), nr = 3 + below(a, 10), run;
@@ -271,7 +268,7 @@ static void write_events(struct attacker *a)
 	}
 }
 
-/* Often near to what is right, to get further. */
+/* Often nearly valid, to get past the first checks */
 static u64 any_pred(struct attacker *a)
 {
 	if (below(a, 2))
@@ -424,8 +421,8 @@ static bool attackers_done(void)
 }
 
 /*
- * The last CPU goes and comes, again and again, unless it is the only one. Its attacker
- * goes on elsewhere meanwhile.
+ * The last CPU goes offline and online repeatedly, unless it is the only one. Its attacker runs
+ * on other CPUs meanwhile.
  */
 static void disturb(void)
 {
@@ -465,7 +462,7 @@ static void attack_on_all(void)
 	}
 }
 
-/* Nothing but the right pages; and nothing twice */
+/* EL2 accepts valid pages only, and each step only once. */
 #define STEP_PAGES	11
 
 static void try_begin(u64 meta, u64 dir, u64 other)
@@ -489,7 +486,7 @@ static void try_begin(u64 meta, u64 dir, u64 other)
 	expect(-EPERM, __hyp_trace_ring_add_leaf, (u64)ring_cpu, dir);
 	expect(-EPERM, __hyp_trace_ring_add_pages, (u64)ring_cpu, dir, (u64)1);
 	expect(-ENOSPC, __hyp_trace_ring_add_pages, (u64)ring_cpu, other, (u64)1);
-	/* It was shared, and is no more. */
+	/* The refused hypercall has unshared it again. */
 	expect(-EPERM, __pkvm_host_unshare_hyp, other);
 }
 
@@ -500,7 +497,7 @@ static void try_not_ready(void)
 	expect(-EINVAL, __hyp_trace_ring_pop, (u64)nr_cpu_ids);
 }
 
-/* Numbers that can't be, and pages of which one is not the host's alone: none is taken. */
+/* Invalid numbers, and pages of which the host does not own one exclusively, are refused. */
 static void try_wrong_pages(u64 meta, u64 pages)
 {
 	const u64 end = BIT(52 - PAGE_SHIFT);
@@ -522,7 +519,7 @@ static void try_wrong_pages(u64 meta, u64 pages)
 	expect(0, __pkvm_host_unshare_hyp, pages + 3);
 }
 
-/* As many as a hypercall takes, two, and the last one */
+/* Add as many pages as a hypercall accepts, then two, then the last one. */
 static void try_pages(u64 meta, u64 leaf, u64 other, u64 pages)
 {
 	const u64 runs[][2] = { { 0, 8 }, { 8, 2 }, { 10, 1 } };
@@ -551,7 +548,7 @@ static void try_pages(u64 meta, u64 leaf, u64 other, u64 pages)
 	expect(-EBUSY, __hyp_trace_ring_add_pages, (u64)ring_cpu, other, (u64)1);
 }
 
-/* As many pages as a hypercall returns, the other ones, the leaf: then only begin is left. */
+/* Pop the pages, by as many as a hypercall returns, then the leaf. */
 static void try_unload(u64 meta, u64 pages)
 {
 	unsigned int i;
@@ -574,7 +571,7 @@ static void try_unload(u64 meta, u64 pages)
 	expect(0, __pkvm_host_unshare_hyp, meta);
 }
 
-/* With each step wrong before it is right; on the first pages given, which come back. */
+/* Load and unload a ring, with invalid arguments of each step before valid ones. */
 static void try_steps(void)
 {
 	u64 pfns[4], pages = page_to_pfn(ring_pages);
@@ -595,7 +592,7 @@ static void stop_writing(void *unused)
 	hyp(__hyp_trace_enable, (u64)smp_processor_id(), (u64)0);
 }
 
-/* As the kernel's own tracing would do at its end. */
+/* Stop tracing and unload all rings, as the kernel's own tracing does. */
 static void take_back(void)
 {
 	unsigned int i;
@@ -618,7 +615,7 @@ static void take_back(void)
 		hyp(__pkvm_host_unshare_hyp, page_to_pfn(shared_pages[i]));
 }
 
-/* On all CPUs, and all is taken back. */
+/* Attack on all CPUs, then unload all rings. */
 static void attack_all_out(void)
 {
 	unsigned int i;
@@ -628,11 +625,11 @@ static void attack_all_out(void)
 	WARN_ON(hyp(__pkvm_host_share_hyp, pfn_after_rings()));
 	attack_on_all();
 	take_back();
-	/* No attacker can have done that. */
+	/* The attackers cannot have unshared this page. */
 	expect(0, __pkvm_host_unshare_hyp, pfn_after_rings());
 }
 
-/* Whose page is shared or donated is the host's; and that can be undone. */
+/* The host owns a page if it can share or donate it. Both are undone. */
 static bool is_ours(struct page *page, struct page *other)
 {
 	u64 pfn = page_to_pfn(page), meta = page_to_pfn(other);
@@ -698,7 +695,7 @@ static int __init hyp_hostile_init(void)
 	unsigned int i;
 	int ret;
 
-	/* Without pKVM there is none, and EL2 does what it is asked to. */
+	/* Without pKVM, EL2 trusts the host. */
 	if (!hyp_pfn)
 		return -EINVAL;
 
@@ -718,7 +715,7 @@ static int __init hyp_hostile_init(void)
 	while (!calls && hyp(__hyp_trace_ring_pop, (u64)ring_cpu) > 0)
 		cond_resched();
 	try_steps();
-	/* What is EL2's then may be the kernel's own tracing. */
+	/* After a failed step, EL2 may use pages of the kernel's own tracing. */
 	if (!wrong && calls)
 		attack_all_out();
 

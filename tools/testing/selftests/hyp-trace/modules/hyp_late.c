@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: time for programs between the reboot notifiers and the end of the machine
+ * For tests: time for programs between the reboot notifiers and the reboot
  *
- * Tracing's own notifier has been called by then: what readers get after that can be seen.
+ * Tracing's own notifier has been called by then, so that tests can read files after it.
  * A program writes anything to the parameter "done" when it has seen enough.
  */
 #include <linux/completion.h>
