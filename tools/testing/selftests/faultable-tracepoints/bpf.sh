@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A sleepable BPF program at sys_enter reads a string that is not in memory; one that is not
-# sleepable gets nothing. A link can be closed while its program sleeps. Where nobody may
-# sleep, a sleepable program is refused.
+# sleepable gets nothing. A link can be closed while its program sleeps. At a tracepoint in
+# atomic context, a sleepable program is refused.
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 

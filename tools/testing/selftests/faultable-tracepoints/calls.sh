@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Signals, ptrace, seccomp, the exit of a process and another program in it, at a system call
-# whose probe sleeps in a page fault. The probe sees what is left of the call by those who
-# come before it. seccomp and 32-bit programs are tested where the kernel has them.
+# whose probe sleeps in a page fault. The probe sees the call as ptrace and seccomp have left
+# it. seccomp and 32-bit programs are tested where the kernel supports them.
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -45,7 +45,7 @@ signalled() {
 		says text /page/missing
 }
 
-# does WHAT: another thread has the process do that while the probe sleeps, which ends then.
+# does WHAT: another thread makes the process do that while the probe sleeps, which ends the sleep.
 does() {
 	start_sleeper && echo "$1" >fifo && until_true 10 gone "$sleeper" && until_true 10 awake &&
 		! grep "openat=ENOENT.*faults=1" out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# What the tests of faultable tracepoints share; sourced by each of them.
+# Shared by the tests of faultable tracepoints, which source this file
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$DIR:$PATH
@@ -32,7 +32,7 @@ cleanup() {
 	unload
 }
 
-# until_true SECONDS COMMAND...: wait for it to be so.
+# until_true SECONDS COMMAND...: wait until the command succeeds.
 until_true() {
 	tries=$(($1 * 20))
 	shift
@@ -43,7 +43,7 @@ until_true() {
 	done
 }
 
-# remains SECONDS COMMAND...: it is so all the time.
+# remains SECONDS COMMAND...: the command succeeds during all this time.
 remains() {
 	tries=$(($1 * 20))
 	shift
@@ -55,7 +55,8 @@ remains() {
 	return 1
 }
 
-# within SECONDS COMMAND...: it succeeds by then. It has none of the fifos that hold others up.
+# within SECONDS COMMAND...: it succeeds within this time. It inherits none of the fifos that
+# block other programs.
 within() {
 	seconds=$1
 	shift
@@ -72,8 +73,8 @@ gone() {
 	! alive "$1"
 }
 
-# The module, for the second argument of openat(). It probes process 1 until it is given
-# which one: that makes no system calls meanwhile.
+# The module, for the second argument of openat(). It probes process 1, which makes no system
+# calls, until the test selects another one.
 load() {
 	insmod "$DIR/modules/faultable_probe.ko" nr="$NR_OPENAT" arg=1 pid=1
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# While a probe sleeps in a page fault, its module is unloaded, other probes come and go,
-# filters and triggers too, and its task is killed.
+# While a probe sleeps in a page fault, its module is unloaded, other probes, filters and
+# triggers are added and removed, and its task is killed.
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# ftrace's probe sleeps in a page fault that nobody answers. Meanwhile all that others do with
-# tracing ends within a second: events, instances, uprobes, events of perf, with BPF programs.
-# What the probe uses stays until it goes on.
+# ftrace's probe sleeps in a page fault that is not handled. Meanwhile other operations on
+# tracing end within a second: events, instances, uprobes, events of perf, BPF programs. The data
+# that the probe uses is kept until it continues.
 # shellcheck source=tools/testing/selftests/faultable-tracepoints/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -74,7 +74,7 @@ let_go() {
 	until_true 10 gone "$sleeper" && grep -q "openat=EINVAL.*faults=1" out
 }
 
-# Nothing waits while these are done, twice: once to see that they work.
+# Each operation runs twice: first without a sleeping probe, to check that it works.
 others() {
 	ok "$1: events are enabled and disabled" within 1 toggle_events
 	ok "$1: an event of uprobes comes and goes" within 1 uprobe

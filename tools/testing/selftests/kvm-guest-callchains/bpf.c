@@ -53,7 +53,7 @@ static int create_stacks(unsigned int entry_size, unsigned int flags)
 
 #define MAX_CALL	16
 
-/* A program that makes a call and keeps its result as a key of the map, and the sample, too */
+/* A program that makes a call, notes the result in a map, and keeps the sample */
 static int load_call(const struct bpf_insn *call, size_t nr, int results)
 {
 	const struct bpf_insn end[] = {
@@ -185,7 +185,7 @@ static void attach(struct sampler *sampler, struct perf_event_attr *attr, pid_t 
 		err(1, "PERF_EVENT_IOC_SET_BPF");
 }
 
-/* Whether the guest's stacks that spin are found, until there is one or one is wrong */
+/* Wait until a spinning stack of the guest is found. Returns false if one is wrong. */
 static bool finds_stacks(uint64_t flags, unsigned int cpumode)
 {
 	int map = create_stacks(sizeof(uint64_t), 0), results = create_results();
@@ -282,7 +282,7 @@ static bool asked(void)
 	       both_return(GUEST_STACK | BPF_F_USER_STACK, &user, vcpu.tid, FOUND);
 }
 
-/* Of the host's samples one that asks for a guest's stacks gets none. */
+/* A program that asks for a guest's stacks gets none for samples of the host. */
 static bool host(void)
 {
 	struct perf_event_attr attr;
@@ -295,7 +295,7 @@ static bool host(void)
 	       both_return(GUEST_STACK | BPF_F_USER_STACK, &attr, getpid(), -EFAULT);
 }
 
-/* Flags that others may add are not taken for this one, nor are parts of it. */
+/* Undefined flags, and parts of this one, do not select a guest's stacks. */
 static bool other_flags(void)
 {
 	struct perf_event_attr attr;

@@ -35,9 +35,9 @@ static bool callers_are(const struct sample *sample, const struct expected *expe
 }
 
 /*
- * Where the innermost function spins, the chain has all callers, or as many as there is room
- * for. In what a function begins and ends with, its record is not linked: some of the
- * innermost are missing.
+ * If the innermost function spins, the chain has all callers, or as many as fit. In the prologue
+ * and the epilogue of a function, its record is not linked: some of the innermost callers are
+ * missing.
  */
 bool is_right(const struct sample *sample, unsigned int max_stack)
 {
@@ -63,8 +63,8 @@ bool is_right(const struct sample *sample, unsigned int max_stack)
 }
 
 /*
- * Whatever the guest has written: the chain is as long as it may be, and has neither marks nor
- * what is beside the guest's memory.
+ * For any memory of the guest: the chain does not exceed its limit, and has neither marks nor data
+ * from outside of the guest's memory.
  */
 bool is_harmless(const struct sample *sample)
 {

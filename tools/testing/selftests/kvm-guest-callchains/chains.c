@@ -171,7 +171,7 @@ static void test_exclude(void)
 	stop();
 }
 
-/* What a user sees of a VM of his own: 0 if that is right */
+/* Check the samples that a user gets of a VM of his own. Returns 0 if they are right. */
 static int unprivileged(void)
 {
 	struct perf_event_attr attr;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a sample of a guest costs, and each frame of its chain, for tools/hyptrace/bench; and
- * what the longest chain costs that a guest can make, against a deep stack of the host
+ * Measure the cost of a sample of a guest and of each frame of its chain, for
+ * tools/hyptrace/bench; and the cost of the longest chain of a guest, compared with a deep stack
+ * of the host
  *
  * usage: cost
  *
- * Prints `name value unit'. To be run where an instruction takes a nanosecond, on one CPU: what
- * the loop's own instructions leave of the time was the kernel's.
+ * Prints `name value unit'. Needs one CPU, on which an instruction takes a nanosecond: the time
+ * that is not spent in the loop's own instructions is the kernel's.
  */
 #include <err.h>
 #include <pthread.h>

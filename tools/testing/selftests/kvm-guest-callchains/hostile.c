@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guests that write misleading frame records and tables: each chain is what
- * the rules of Documentation/virt/kvm/guest-callchains.rst make of the guest's memory, and has
- * nothing that is not the guest's.
+ * Guests that write misleading frame records and tables. Each chain must follow from the guest's
+ * memory by the rules of Documentation/virt/kvm/guest-callchains.rst, and contain no data from
+ * outside of it.
  *
  * usage: hostile [SEED [SECONDS [cycles]]]
  */
@@ -59,7 +59,7 @@ static void set_record(uint64_t offset, uint64_t fp, uint64_t lr)
 	*word_at(scratch(offset) + 8) = lr;
 }
 
-/* The rules, once more. Addresses of 48 bits are not signed. */
+/* The rules, implemented again. Addresses of 48 bits are not signed. */
 static void expect(uint64_t ip, uint64_t fp, struct sample *sample)
 {
 	unsigned int switches = 0;
@@ -193,7 +193,7 @@ static bool null_return(void)
 	return chain_of(scratch(0));
 }
 
-/* What perf takes for a mark: the rest would be the host's. */
+/* A value that perf regards as a mark: it would count later addresses as the host's. */
 static bool marks(void)
 {
 	static const uint64_t values[] = {
@@ -212,7 +212,7 @@ static bool marks(void)
 	return good;
 }
 
-/* Memory of the VMM's beside the guest's */
+/* Memory of the VMM next to the guest's */
 static bool canaries(void)
 {
 	map(&vm, true, kernel_va(&vm, EXTRA), MEMORY_IPA + MEMORY_SIZE, 0x1000, 3);
@@ -248,7 +248,7 @@ static bool device(void)
 	return chain_of(scratch(0));
 }
 
-/* A page that is not in core stays so. */
+/* A page that is not in memory is not faulted in. */
 static bool not_in_core(void)
 {
 	unsigned char state = 1;
@@ -335,7 +335,7 @@ static void start_writer(void)
 	set_register(&writer, 1, NR_WRITES);
 }
 
-/* A memslot comes and goes, where frame pointers lead to. */
+/* A memslot that frame pointers refer to is created and deleted. */
 static void change_slots(void *memory)
 {
 	add_slot(&vm, 1, LATE_IPA, memory, PAGE_64K);
@@ -421,7 +421,7 @@ static void set_user_record(uint64_t fp, uint64_t lr)
 	record[1] = lr;
 }
 
-/* The kernel's memory is not in samples of its programs, whatever these point to. */
+/* Samples of a program never have memory of the guest's kernel. */
 static bool program_in_kernel(void)
 {
 	set_record(0, 0, code(1));

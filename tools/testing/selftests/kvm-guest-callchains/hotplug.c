@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VMs, vCPUs, their threads and their memory come and go while guests are sampled at the
- * highest rate: each sample is of a guest that exists.
+ * VMs, vCPUs, their threads and their memory are created and destroyed while guests are sampled
+ * at the highest rate: each sample is of a guest that exists.
  *
  * usage: hotplug [SEED [SECONDS [cycles]]]
  */
@@ -217,8 +217,8 @@ static bool memory_comes_and_goes(uint64_t *callers, unsigned int *lives)
 }
 
 /*
- * All that user space has of the VM goes while its vCPUs run: its memory, and the files, which
- * KVM_RUN alone still holds.
+ * User space frees the VM's memory and closes its files while its vCPUs run. Only KVM_RUN still
+ * holds references.
  */
 static bool vms_end_while_they_run(uint64_t *callers, unsigned int *lives)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Samples of the host while a vCPU is loaded are the host's, and those of the guest as many as
- * its share of the time.
+ * Samples of the host while a vCPU is loaded count as the host's. The guest's share of the samples
+ * is its share of the time.
  *
  * usage: kinds [cycles]
  */
@@ -20,7 +20,7 @@
 
 #define SECONDS		20
 #define TRIES		3
-/* Prime to the tick's: what follows a sample must not be what each tick meets. */
+/* Prime to the tick's period, so that samples and ticks do not coincide */
 #define PERIOD		1037333
 #define MOST_APART	2	/* percent of all samples */
 
@@ -83,7 +83,7 @@ static void add(struct kinds *kinds, const struct sample *sample)
 	kinds->guest += guest;
 	kinds->host += !guest;
 	kinds->at_trap += guest && sample->ip == kernel_code(&vm, k_trap_mrs);
-	/* The guest has no mode but EL1, and code nowhere else. */
+	/* The guest runs at EL1 only, in this code. */
 	kinds->wrong += guest != is_guest_code(sample->ip) ||
 			sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
 }
@@ -141,7 +141,7 @@ static double percent(unsigned long part, unsigned long all)
 	return all ? 100.0 * part / all : 0;
 }
 
-/* Ticks say how much of its time the CPU is in the guest. */
+/* The share of ticks in the guest is the guest's share of the CPU's time. */
 static bool shares_agree(struct kinds *kinds)
 {
 	unsigned long all, guest, all_end, guest_end;
@@ -162,7 +162,7 @@ static bool shares_agree(struct kinds *kinds)
 	return sampled - ticks < MOST_APART && ticks - sampled < MOST_APART;
 }
 
-/* There are few ticks: chance alone may have them apart once. */
+/* There are few ticks: repeat a comparison that fails, which may be due to chance. */
 static void test_shares(void)
 {
 	struct kinds kinds;
@@ -196,7 +196,7 @@ static int tracepoint(const char *name)
 	return id;
 }
 
-/* What is raised in the handler of the interrupt that the guest was left for */
+/* An event raised in the handler of the interrupt that made the guest exit */
 static void test_tracepoint(void)
 {
 	struct perf_event_attr attr;

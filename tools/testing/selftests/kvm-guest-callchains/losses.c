@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No sample of a guest is lost but those that perf counts as lost: what is in the ring and what
- * is reported lost are as many as the overflows of the event, which a BPF program counts.
+ * perf reports each lost sample of a guest: the samples in the ring and those reported lost are
+ * as many as the event's overflows, which a BPF program counts.
  *
  * usage: losses [SAMPLES [cycles]]
  */
@@ -43,7 +43,7 @@ static int load_counter(int map)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1 },
 		{ .code = BPF_STX | BPF_DW | BPF_ATOMIC, .dst_reg = BPF_REG_1,
 		  .src_reg = BPF_REG_2, .imm = BPF_ADD },
-		/* 0 would have the event drop the sample. */
+		/* If the program returned 0, the event would drop the sample. */
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -66,7 +66,7 @@ static uint64_t read_counter(int map)
 	return value;
 }
 
-/* Has the VMM's page tables change, and the vCPUs wait for a CPU */
+/* Change the VMM's page tables, and make the vCPUs wait for a CPU. */
 static void *make_load(void *arg)
 {
 	char *memory = mmap(NULL, LOAD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -106,7 +106,7 @@ static void end_load(pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* Empties the ring; returns whether each chain is right. */
+/* Read all samples. Returns whether each chain is right. */
 static bool drain(struct sampler *sampler, struct account *account)
 {
 	struct sample sample;
@@ -154,8 +154,8 @@ static bool collect(struct sampler *sampler, struct account *account, bool wait_
 }
 
 /*
- * A record of what was lost is written with the next sample. Then the event ends, so that the
- * numbers stay as they are.
+ * perf reports lost samples with the next sample. Then the event is disabled, so that the numbers
+ * do not change.
  */
 static bool settle(struct sampler *sampler, struct account *account, int map)
 {

@@ -2,8 +2,8 @@
 /*
  * What the guest runs: functions whose call chains are known, at EL0 and EL1
  *
- * All of them keep frame records, and spin in the innermost one. A signed address to return
- * to is what paciasp makes of it where pointer authentication is on; else that is a NOP.
+ * All functions keep frame records, and the innermost one spins. With pointer authentication,
+ * paciasp signs the return address; else it is a NOP.
  *
  *   x19: how often EL1 spins		x20: how often EL0 does
  *   x21: how deep u_deep() calls itself
@@ -83,14 +83,14 @@ FUNCTION(k_start):
 	eret
 	END(k_start)
 
-/* At EL1 with whatever x29 the caller sets */
+/* At EL1, with the frame pointer x29 that the VMM sets */
 FUNCTION(k_hostile):
 	b	.
 	END(k_hostile)
 
 /*
  * Reads a register that the host emulates, and spins up to 8191 times, by a random number in
- * x20: else the samples would meet the guest at the same places again and again.
+ * x20: without it, samples would hit the same instructions all the time.
  */
 FUNCTION(k_trap):
 	mov	x29, #0
@@ -115,7 +115,7 @@ FUNCTION(k_count):
 	b	k_count
 	END(k_count)
 
-/* Writes what the caller gives, at full speed: words x1 from x0 on to where x2 says */
+/* Writes a list of the VMM at full speed: x1 entries at x0, each an address and a word */
 FUNCTION(k_writer):
 1:	mov	x3, x0
 	mov	x4, x1

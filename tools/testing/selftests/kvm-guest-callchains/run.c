@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the VMs of all architectures share: memory, and the threads of vCPUs
+ * Memory of VMs and threads of vCPUs, for all architectures
  */
 #include <err.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ void add_slot(const struct vm *vm, unsigned int slot, uint64_t ipa, void *memory
 	XIOCTL(vm->fd, KVM_SET_USER_MEMORY_REGION, &region);
 }
 
-/* The canaries are around it. */
+/* With canaries around it */
 void make_memory(struct vm *vm)
 {
 	uint64_t *canary, i;

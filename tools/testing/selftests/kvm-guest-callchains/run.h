@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the VMs of all architectures share
+ * VMs, for all architectures
  */
 #ifndef __GUEST_CALLCHAINS_RUN_H
 #define __GUEST_CALLCHAINS_RUN_H
@@ -36,7 +36,7 @@ struct vm {
 	uint64_t	ttbr[2];	/* The tables; x86 has the first one only. */
 };
 
-/* An orphan ends when its VM is gone: when KVM_RUN fails. */
+/* An orphan ends when KVM_RUN fails, since its VM is gone. */
 struct vcpu {
 	struct vm	*vm;
 	int		fd;

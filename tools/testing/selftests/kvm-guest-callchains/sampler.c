@@ -32,7 +32,7 @@ void init_event(struct perf_event_attr *attr)
 	};
 }
 
-/* Fails with errno if the kernel does not take the event. */
+/* Fails with errno if the kernel refuses the event. */
 bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid)
 {
 	*sampler = (struct sampler) {};
@@ -76,15 +76,15 @@ static void parse(const struct sampler *sampler, uint64_t tail,
 }
 
 /*
- * An overflow that comes as the guest leaves interrupts the host, and its sample says so. The
- * clock has no such delay.
+ * If the event overflows while the guest exits, the interrupt comes in the host, and the sample
+ * is the host's. A clock event has no such delay.
  */
 bool is_late(const struct sample *sample)
 {
 	return use_pmu && sample->cpumode == PERF_RECORD_MISC_KERNEL;
 }
 
-/* The next sample that is there already, if any */
+/* The next sample in the ring, if there is one */
 bool next_sample(struct sampler *sampler, struct sample *sample)
 {
 	struct perf_event_mmap_page *page = (void *)sampler->ring;
@@ -120,7 +120,7 @@ void print_chain(const struct sample *sample)
 	printf("\n");
 }
 
-/* Sample the thread until so many samples are good; one that is not says why. */
+/* Sample the thread until @nr samples are good. Prints the reason for a bad one. */
 bool samples_are(pid_t tid, unsigned int nr,
 		 bool (*good)(const struct sample *sample, const void *arg), const void *arg)
 {

@@ -206,7 +206,7 @@ static bool not_canonical(void)
 	return ends_at(0x00ff800000000000) && ends_at(0x0000800000000000);
 }
 
-/* Memory of the VMM's beside the guest's */
+/* Memory of the VMM next to the guest's */
 static bool canaries(void)
 {
 	map(&vm, kernel_va(&vm, MEMORY_SIZE), MEMORY_IPA + MEMORY_SIZE, 12, 0);
@@ -266,7 +266,7 @@ static bool private_memory(void)
 	return good;
 }
 
-/* What perf takes for a mark: the rest would be the host's. */
+/* A value that perf regards as a mark: it would count later addresses as the host's. */
 static bool marks(void)
 {
 	set_record(64, 0, 2);
@@ -299,7 +299,7 @@ static void set_user_record(uint64_t fp, uint64_t ip)
 	memcpy(vm.memory + USER_STACK + word, &ip, word);
 }
 
-/* The kernel's memory is not in samples of its programs, whatever these point to. */
+/* Samples of a program never have memory of the guest's kernel. */
 static bool program_in_kernel(void)
 {
 	set_record(0, 0, 0x1234);
