@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The way from build/tree's commits to files: `make series' exports each topic as mails, and `make
-import' takes what was changed in build/tree back to patches/ and the new files.
-
-An edit there goes to the patch that last touched its lines. Where that is not clear
-PATCH=topic/name says it; or the person commits in build/tree, a fixup! of a patch or a new one, on
-the branch `tree' or on a topic's.
-"""
+"""`make series' exports each topic as mails. `make import' takes what was edited or committed in
+build/tree, on the branch `tree' or on a topic's, back to patches/ and the new files."""
 
 import difflib
 import os
 import pathlib
 import re
-import shutil
 
 from hyptrace import base, patches, process, repo, tree
 from hyptrace.base import PATCHES
 from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
 
 # Headers that do not change from one export to the next
-STABLE = "-q -N -p --no-signature --zero-commit --full-index --no-renames --stdout".split()
-SHOWN = 8       # candidates that are named
+STABLE = "-1 -N -p --no-signature --zero-commit --full-index --no-renames --stdout".split()
+# Debian's .gitignore has all files that are new.
+PATHS = ".", ":!*~", ":!*.orig", ":!*.rej", ":!*.o", ":!*.pyc"
 
 
-def _names(topic):
+def commits_of(topic):
     """A topic's commits in order, with the file names of their patches."""
     said = repo.git("log", "--reverse", "--format=%H %f.patch", f"{repo.laid('source')}..{topic}")
     return dict(line.split() for line in said.splitlines())
@@ -33,195 +28,114 @@ def _differ(*between):
     return repo.git("diff", "--name-only", "--no-renames", *between).splitlines()
 
 
-def _as_files(topic):
-    """A topic's commits as {patch: text} without new files, and {new file: patch that adds it}."""
-    source, found = repo.laid("source"), {}
-    new = dict.fromkeys(_differ("--diff-filter=A", source, topic))
-    text = repo.git("format-patch", *STABLE, f"{source}..{topic}") + "\n"
-    text = re.sub(r"^(index \w{7})\w*\.\.(\w{7})\w*", r"\1..\2", text, flags=re.M)
-    mails = re.split(f"^(?={repo.FROM})", text, flags=re.M)[1:]
-    for name, mail in zip(_names(topic).values(), mails, strict=True):
-        if name in found:
-            raise Failure(f"{topic} has two patches {name}")
-        head, *parts = re.split(r"^(?=diff --git )", mail, flags=re.M)
-        kept, adds = [head], not parts
+def _put_patches(topic):
+    """Write a topic's commits to patches/, without new files; {new file: patch that adds it}."""
+    written, new = [], dict.fromkeys(_differ("--diff-filter=A", repo.laid("source"), topic))
+    for commit, name in commits_of(topic).items():
+        text = repo.git("format-patch", *STABLE, commit)
+        text = re.sub(r"^(index \w{7})\w*\.\.(\w{7})\w*", r"\1..\2", text, flags=re.M)
+        kept, *parts = re.split(r"^(?=diff --git )", text, flags=re.M)
+        before = kept
         for part in parts:
             path = re.match(r"diff --git a/(\S+) b/", part)[1]
             if path not in new:
-                kept.append(part)
-            elif not new[path]:
-                new[path], adds = name, True
-        if kept[1:] or adds:
-            found[name] = "".join(kept).rstrip("\n") + "\n"
-        else:
-            note(f"{topic}: {name} changes new files alone: it is part of what adds them")
-    return found, new
-
-
-def _write(path, text, executable=False):
-    """Write a file of the repository, if it changed."""
-    if not path.exists() or path.read_text("utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        note(f"changed {path.relative_to(ROOT)}")
-    if os.access(path, os.X_OK) != executable:
-        path.chmod(0o755 if executable else 0o644)
-
-
-def _claims(topic, new):
-    """The text of `files': the lines that are right stay as they are."""
-    path, kept, left = PATCHES / topic / "files", [], dict(new)
-    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
-        words = line.split("#")[0].split()
-        mine = [name for name in left if words and patches.covers(words[1], name)]
-        if not words or (mine and all(left[name] == words[0] for name in mine)):
-            kept.append(line)
-            for name in mine:
-                del left[name]
-    return "".join(f"{line}\n" for line in kept + [f"{patch} {name}" for name, patch in
-                                                   left.items()])
-
-
-def _text(at, path):
-    """A file of a commit or tree; None if it is not there."""
-    done = repo.git("cat-file", "blob", f"{at}:{path}", check=False)
-    return None if done.returncode else done.stdout
+                kept += part
+            else:
+                new[path] = new[path] or name
+        # What changes new files alone is part of what adds them.
+        if kept != before or name in new.values():
+            (PATCHES / topic / name).write_text(kept.rstrip("\n") + "\n", "utf-8")
+            written.append(name)
+    for name in set(patches.series(topic)) - set(written):
+        (PATCHES / topic / name).unlink()
+    (PATCHES / topic / "series").write_text("".join(f"{name}\n" for name in written), "utf-8")
+    return dict(sorted(new.items(), key=lambda each: written.index(each[1])))
 
 
 def _put(topic):
-    """Write the patches and the new files of a topic's branch to the repository."""
-    mails, new = _as_files(topic)
-    had, before, at = patches.new_files(topic), patches.series(topic), PATCHES / topic
-    for name, text in mails.items():
-        _write(at / name, text)
-    if list(mails) != before:
-        _write(at / "series", "".join(f"{name}\n" for name in mails))
-    gone = [at / name for name in before if name not in mails]
-    _write(at / "files", _claims(topic, new))
-    for name in _differ(repo.laid(topic), topic):
-        if name in new:
-            mode = repo.git("ls-tree", topic, name).split()[0]
-            _write(ROOT / name, _text(topic, name), mode == "100755")
-        elif name in had:
-            gone.append(ROOT / name)
-    for path in gone:
-        path.unlink()
-        note(f"removed {path.relative_to(ROOT)}")
-
-
-def _edited(before, after, hunks):
-    """The text with some of the hunks that lead from the lines before to those after."""
-    lines = list(before)
-    for first, last, start, end in sorted(hunks, reverse=True):
-        lines[first:last] = after[start:end]
-    return "".join(lines)
+    """Write a topic's branch to the repository."""
+    had = patches.new_files(topic)
+    new = _put_patches(topic)
+    (PATCHES / topic / "files").write_text(
+        "".join(f"{patch} {path}\n" for path, patch in new.items()), "utf-8")
+    repo.git("checkout", topic, "--pathspec-from-file=-", input="\n".join(new), at=ROOT,
+             env=tree.elsewhere(ROOT, "new"))
+    for path in set(had) - set(new):
+        (ROOT / path).unlink()
 
 
 class Edits:
-    """What was edited in build/tree and not committed: each hunk as part of a fixup of a patch.
-    The fixups are on top of HEAD, and the last one has all."""
+    """What was edited in build/tree and not committed: each hunk as part of a fixup of a patch."""
 
-    def __init__(self, whole):
-        self.whole = whole      # a tree of all that is there
-        self.env = {"GIT_INDEX_FILE": str(base.read().tree / ".git/index-fixups")}
+    def __init__(self):
         self.patches = {commit: (topic, name) for topic in base.read().topics
-                        for commit, name in _names(topic).items()}
-        self.order = list(self.patches)
+                        for commit, name in commits_of(topic).items()}
         self.wanted = {}        # {patch's commit: {path: text with its hunks and those before}}
 
-    def _unclear(self, path, why, commits):
-        """The patch that the person named; or stop, and name the candidates."""
-        called = {"/".join(self.patches[each]): each for each in self.order}
-        if option("PATCH") in called:
-            return called[option("PATCH")]
-        names = [f"  PATCH={'/'.join(self.patches[each])}" for each in commits or self.order]
-        raise Failure("\n".join([f"{path}: {why}; make import with one of", *names[:SHOWN],
-                                 *["  .."] * (len(names) > SHOWN)]))
+    def _touching(self, *paths):
+        """The patches that touch files."""
+        found = repo.git("rev-list", f"^{repo.laid('source')}", *base.read().topics, "--", *paths)
+        return [each for each in self.patches if each in found.split()]
 
-    def _touching(self, path):
-        """The commits that touch a file, or else those that touch its directory."""
-        for each in path, str(pathlib.PurePath(path).parent):
-            found = repo.git("rev-list", f"^{repo.laid('source')}", *base.read().topics, "--",
-                             each).splitlines()
-            if found:
-                return found
-        return []
+    def _owner(self, path, near=()):
+        """The last patch of its lines or those beside them, or the file's only one, or PATCH."""
+        ours = [each for each in self.patches if each in near]
+        if ours and len({self.patches[each][0] for each in ours}) == 1:
+            return ours[-1]
+        able = ours or self._touching(path) or self._touching(str(pathlib.PurePath(path).parent))
+        if len(able) == 1:
+            return able[0]
+        names = {"/".join(names): each for each, names in self.patches.items()}
+        if option("PATCH") in names:
+            return names[option("PATCH")]
+        shown = [name for name, each in names.items() if each in able or not able]
+        raise Failure(f"{path}: an edit is of no patch or of several; make import with one of" +
+                      "".join(f"\n  PATCH={name}" for name in shown[:8]))
 
-    def _owner(self, path, near):
-        """The commit that an edit of lines belongs to, of which the commits are given."""
-        ours = {commit for commit in near if commit in self.patches}
-        if len({self.patches[commit][0] for commit in ours}) == 1:
-            return max(ours, key=self.order.index)
-        touching = self._touching(path)
-        if not ours and len(touching) == 1:
-            return touching[0]
-        return self._unclear(path, "an edit is of several topics" if ours else
-                             "an edit is of no patch's lines", list(ours) or touching)
-
-    def _owner_of_file(self, path, is_there):
-        """The commit that a file that is new, or gone, or has another mode belongs to."""
-        claims = [(topic, patch) for topic in base.read().topics
-                  for patch, at in patches.claims(topic) if patches.covers(at, path)]
-        touching = self._touching(path)
-        owners = [each for each in self.order if self.patches[each] in claims] if is_there \
-            else touching
-        return owners[0] if len(owners) == 1 else self._unclear(
-            path, "it is of no patch yet, or of several", owners or touching)
-
-    def add(self, path):
-        """Find the patches of a file's edits."""
-        old, new = _text("HEAD", path), _text(self.whole, path)
-        if None in (old, new) or old == new:
-            owner = self._owner_of_file(path, new is not None)
-            self.wanted.setdefault(owner, {})[path] = new
-            return
+    def _hunks(self, path, before, after):
+        """What leads from the lines before to those after: {patch: [(from, to, from, to)]}."""
+        found = {}
         blame = [line.split()[0] for line in
                  repo.git("blame", "-l", "-s", "--root", "HEAD", "--", path).splitlines()]
-        before, after = re.findall(r".*\n|.+\Z", old), re.findall(r".*\n|.+\Z", new)
-        hunks = {}
         for kind, *where in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
             if kind != "equal":
                 first, last = where[:2]
                 near = blame[first:last] or blame[max(0, first - 1):first + 1]
-                hunks.setdefault(self._owner(path, near), []).append(where)
-        made = []
-        for owner in sorted(hunks, key=self.order.index):
-            made += hunks[owner]
-            self.wanted.setdefault(owner, {})[path] = _edited(before, after, made)
+                found.setdefault(self._owner(path, near), []).append(where)
+        return found
 
-    def _stage(self, path, text):
-        """Put a file into the index, or remove it there."""
-        if text is None:
-            repo.git("update-index", "--force-remove", path, env=self.env)
+    def add(self, path):
+        """Find the patches of a file's edits."""
+        new, made = base.read().tree / path, []
+        shown = repo.git("show", f"HEAD:{path}", check=False)
+        before = re.findall(r".*\n|.+\Z", shown.stdout)
+        after = re.findall(r".*\n|.+\Z", new.read_text("utf-8") if new.exists() else "")
+        if not before or not after or before == after:
+            self.wanted.setdefault(self._owner(path), {})[path] = after if new.exists() else None
             return
-        mode = repo.git("ls-tree", self.whole, path).split()[0]
-        blob = repo.git("hash-object", "-w", "--stdin", input=text)
-        repo.git("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", env=self.env)
+        hunks = self._hunks(path, before, after)
+        for owner in filter(hunks.get, self.patches):
+            text, made = list(before), made + hunks[owner]
+            for first, last, start, end in sorted(made, reverse=True):
+                text[first:last] = after[start:end]
+            self.wanted.setdefault(owner, {})[path] = text
 
-    def fixups(self):
-        """The commits, in order, each with its topic."""
-        repo.git("read-tree", "HEAD", env=self.env)
-        at, made = "HEAD", {}
-        for owner in sorted(self.wanted, key=self.order.index):
+    def commit(self):
+        """Make the fixups, on the branch `tree'. The last one has all."""
+        for owner in filter(self.wanted.get, self.patches):
             for path, text in self.wanted[owner].items():
-                self._stage(path, text)
-            at = repo.git("commit-tree", "-m", f"fixup! {owner}", "-p", at,
-                          repo.git("write-tree", env=self.env))
-            made[at] = self.patches[owner][0]
-        return made
+                if text is not None:
+                    (base.read().tree / path).write_text("".join(text), "utf-8")
+            repo.git("add", "-A", "-f", "--", *self.wanted[owner])
+            repo.git("commit", "-q", "--fixup", owner)
 
     def topic_of(self, commit):
-        """The topic of a commit that a person made on the branch `tree'."""
+        """The topic of a commit: of the patch that it fixes, TOPIC's, or that of its files."""
         name = repo.git("show", "-s", "--format=%f.patch", commit)
         fixed = re.sub(r"^((fixup|squash|amend)-)+", "", name)
         found = {topic for topic, each in self.patches.values() if each == fixed != name}
-        if not found and option("TOPIC"):
-            found = {option("TOPIC")}
-        elif not found:
-            names, owners = _differ(f"{commit}^", commit), patches.assigned()
-            found = {owners[each][0] for each in names if each in owners}
-            found |= {topic for topic in base.read().topics
-                      if set(names) & set(patches.touched(topic))}
+        found = found or set(option("TOPIC").split()) or {
+            self.patches[each][0] for each in self._touching(*_differ(f"{commit}^", commit))}
         if len(found) != 1:
             raise Failure(f"{name}: of which topic is it? make import TOPIC="
                           f"{'|'.join(sorted(found or base.read().topics))}")
@@ -242,70 +156,52 @@ def _rebased(topic, commits):
         return repo.git("rev-parse", "HEAD", at=work)
 
 
-def _everything():
-    """All that is in build/tree, as a tree; and the files that differ from HEAD's."""
-    env = {"GIT_INDEX_FILE": str(base.read().tree / ".git/index-import")}
-    # With its time: git finds by it which files may have changed within a second.
-    shutil.copy2(base.read().tree / ".git/index", env["GIT_INDEX_FILE"])
-    repo.git("add", "-A", env=env)
-    whole = repo.git("write-tree", env=env)
-    return whole, _differ("HEAD", whole)
-
-
-def _new_tips(whole, names):
+def _new_tips():
     """What the topics are now: {topic: commit}."""
-    made = repo.git("rev-list", "--reverse", "--first-parent", f"{repo.laid('tree')}..tree")
-    if (made or names) and repo.git("symbolic-ref", "HEAD", check=False).stdout.strip() != \
-            "refs/heads/tree":
+    edits, before = Edits(), repo.laid("tree")
+    repo.git("add", "-A", "-f", *PATHS)
+    names = _differ("--cached", "HEAD")
+    repo.git("reset", "-q")
+    if names + repo.git("rev-list", f"{before}..tree").splitlines() and \
+            repo.git("rev-parse", "--abbrev-ref", "HEAD") != "tree":
         raise Failure("build/tree is not on the branch `tree': commit there, and check it out")
-    edits = Edits(whole)
     for name in names:
         edits.add(name)
-    picks = {commit: edits.topic_of(commit) for commit in made.splitlines()} | edits.fixups()
-    return {topic: _rebased(topic, [each for each, of in picks.items() if of == topic])
+    edits.commit()
+    made = repo.git("rev-list", "--reverse", "--first-parent", f"{before}..tree").splitlines()
+    topics = {commit: edits.topic_of(commit) for commit in made}
+    tips = {topic: _rebased(topic, [each for each in made if topics[each] == topic])
             for topic in base.read().topics}
+    if made and (lost := repo.git("diff", "--stat", repo.merge(tips), "tree")):
+        raise Failure(f"what the topics give is not what build/tree has:\n{lost}")
+    return tips
 
 
 def bring_in():
     """`make import`"""
     need("tree")
-    with process.lock(base.read().tree.name):
-        whole, names = _everything()
-        tips = _new_tips(whole, names)
-        changed = [topic for topic, tip in tips.items() if tip != repo.commit_of(repo.laid(topic))]
-        if not changed:
-            note("build/tree has no changes")
-            return 0
+    with process.lock("tree"):
         source = repo.commit_of(repo.laid("source"))
-        for topic in changed:
-            made = repo.Made(source, patches.mails(topic)).longest()[1]
+        for topic in base.read().topics:
+            made = repo.commit_of(tree.made(source, tree.whole_mails(topic)))
             if made != repo.commit_of(repo.laid(topic)):
                 raise Failure(f"patches/{topic} or its new files have changes that build/tree has "
                               "not: make tree, or put them aside")
-        tip = repo.merge(tips)
-        on_tree = names or repo.commit_of("tree") != repo.commit_of(repo.laid("tree"))
-        if on_tree and repo.git("rev-parse", f"{tip}^{{tree}}") != whole:
-            lost = repo.git("diff", "--stat", tip, whole)
-            raise Failure(f"what the topics give is not what build/tree has:\n{lost}")
+        tips = _new_tips()
+        changed = [topic for topic, tip in tips.items() if tip != repo.commit_of(repo.laid(topic))]
         for topic in changed:
             repo.git("update-ref", f"refs/heads/{topic}", tips[topic])
             _put(topic)
-            repo.git("update-ref", repo.laid(topic), tips[topic])
-            repo.Made(source, patches.mails(topic)).keep(tree.mails(topic))
-        if on_tree:
-            repo.git("reset", "-q", tip)
-        else:
-            repo.git("checkout", "-q", "-B", "tree", tip, "--")
-        repo.git("update-ref", repo.laid("tree"), tip)
-    return 0
+        tree.lay(source, {topic: tree.apply(topic, source) for topic in tips})
+        note(f"changed: {', '.join(changed) or 'nothing'}")
 
 
 def _parts(topic):
-    """The series that a topic is sent as: {name: commits}. `parts' names the first patch of each;
-    without it there is one, of the topic's name."""
-    begins = {first: part for part, first in map(str.split, base.lines(PATCHES / topic / "parts"))}
-    found, part = {}, topic
-    for commit, name in _names(topic).items():
+    """The series that a topic is sent as: {name: commits}; `parts' has each one's first patch."""
+    listed, found, part = PATCHES / topic / "parts", {}, topic
+    text = listed.read_text("utf-8") if listed.exists() else ""
+    begins = {first: name for name, first in map(str.split, text.splitlines())}
+    for commit, name in commits_of(topic).items():
         part = begins.pop(name, part)
         found.setdefault(part, []).append(commit)
     if begins:
@@ -346,4 +242,3 @@ def main():
     for topic in wanted:
         export(topic, pathlib.Path(option("OUT") or BUILD / "series") / topic,
                bool(option("SIGNOFF")))
-    return 0

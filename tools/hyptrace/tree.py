@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""build/tree: the kernel's source with our new files and patches, as a work tree of git. A second
-run touches only what has changed since."""
+"""build/tree: the kernel's source with our new files and patches, as a work tree of git."""
 
 import contextlib
 import hashlib
@@ -10,23 +9,83 @@ import re
 import shutil
 
 from hyptrace import base, patches, process, repo, source
-from hyptrace.machine import BUILD, Failure, need, note, option
+from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
+
+# What each mail begins with
+FROM = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
+EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+# A pack in place of 86,000 files, written fast
+PACKED = "-c core.bigFileThreshold=1 -c core.compression=1 -c core.fsync=none".split()
+UNPACK = """set -o pipefail
+case $1 in
+*.deb) dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz' | xz -dc ;;
+*) xz -dcf "$1" ;;
+esac | tar -x --no-same-owner --strip-components=1 -C "$2"
+"""
 
 
-def _source_name(path):
-    """The branch of a source: of a package its version; of another file, whose name git may not
-    take, a hash of its path, size and time."""
-    if path.suffix == ".deb" and path.parent == source.DL:
-        return path.name.split("_")[1].replace("~", "-")
-    identity = f"{path.resolve()} {path.stat().st_size} {path.stat().st_mtime_ns}"
-    return f"file-{hashlib.sha1(identity.encode()).hexdigest()[:7]}"
+def elsewhere(directory, index):
+    """The environment for git to take another directory for the work tree of build/tree."""
+    git = base.read().tree / ".git"
+    return {"GIT_DIR": str(git), "GIT_WORK_TREE": str(directory),
+            "GIT_INDEX_FILE": str(git / f"index-{index}")}
 
 
 def originals(path):
-    """The commit of a source."""
-    name = _source_name(path)
-    found = (base.read().tree / ".git").exists() and repo.commit_of(f"source/{name}")
-    return found or repo.add_source(path, name, source.unpack)
+    """The commit of a source, on a branch of the version, or for another file of a hash."""
+    identity = f"{path.resolve()} {path.stat().st_size} {path.stat().st_mtime_ns}"
+    name = f"file-{hashlib.sha1(identity.encode()).hexdigest()[:7]}"
+    if path.parent == source.DL:
+        name = path.name.split("_")[1].replace("~", "-")
+    if found := repo.commit_of(f"source/{name}"):
+        return found
+    note(f"unpacking {path.name}, and committing its files")
+    new, env = BUILD / "tree-source", elsewhere(BUILD / "tree-source", "source")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    process.run(["bash", "-c", UNPACK, "unpack", path, new])
+    repo.git(*PACKED, "add", "-Af", at=new, env=env)
+    commit = repo.git("commit-tree", "-m", f"Linux of {path.name}",
+                      repo.git("write-tree", at=new, env=env))
+    repo.git("update-ref", f"refs/heads/source/{name}", commit)
+    shutil.rmtree(new)
+    return commit
+
+
+def whole_mails(topic):
+    """The patches of a topic as whole mails, with their new files: {name: text}."""
+    env, owners, texts = elsewhere(ROOT, "new"), patches.assigned(), patches.texts(topic)
+    names = [name for name, (of, _) in owners.items() if of == topic]
+    repo.git("read-tree", "--empty", env=env)
+    repo.git("add", "-f", "--pathspec-from-file=-", at=ROOT, env=env, input="\n".join(names))
+    added = repo.git("diff-index", "--cached", "-p", "--full-index", EMPTY, env=env, strip=False)
+    for part in re.split(r"^(?=diff --git )", added, flags=re.M)[1:]:
+        path = re.match(r"diff --git a/(\S+) ", part)[1]
+        texts[owners[path][1]] += part
+    return texts
+
+
+def made(commit, texts):
+    """The ref of what mails give on top of a commit."""
+    return f"refs/made/{hashlib.sha1(f'{commit} {texts}'.encode()).hexdigest()}"
+
+
+def apply(topic, commit):
+    """The commit that a topic's mails give on top of another one, by git am, once."""
+    texts = whole_mails(topic)
+    ref = made(commit, texts)
+    if not repo.commit_of(ref):
+        note(f"{topic}: {len(texts)} patches")
+        with repo.replay(commit) as work:
+            done = repo.git("am", "-q", "--committer-date-is-author-date", "--keep-cr", at=work,
+                            check=False, input="\n".join(FROM + text.removeprefix(FROM)
+                                                         for text in texts.values()))
+            if done.returncode:
+                failed = re.findall(r"Patch failed at (\d+)", done.stdout) or [1]
+                raise Failure(f"patches/{topic}/{list(texts)[int(failed[0]) - 1]} does not "
+                              f"apply\n{done.stderr}")
+            repo.git("update-ref", ref, "HEAD", at=work)
+    return repo.commit_of(ref)
 
 
 def _check_kept():
@@ -37,82 +96,64 @@ def _check_kept():
             raise Failure(f"build/tree has commits on {branch} that are not here: make import")
 
 
-def _version(commit):
-    """The version of a source, by its makefile."""
-    text = repo.git("show", f"{commit}:Makefile")
-    return ".".join(re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = *(\d+)", text, re.M))
-
-
 def _on(path):
     """The commits of a source and of the topics on it."""
     commit = originals(path)
-    return commit, {topic: repo.apply(topic, commit) for topic in patches.topics()}
+    return commit, {topic: apply(topic, commit) for topic in patches.topics()}
 
 
 def _on_newest():
-    """The newest source, and the topics on it; or if they do not apply to one that is newer than
-    the one known to work, that one."""
-    path, last = source.fetch(), base.read().known
+    """Topics on the newest source, or if they do not apply, on the newest one known to work."""
+    path, known = source.newest(), base.read().known
     try:
         return _on(path)
     except Failure as failure:
-        version = _version(originals(path))
-        if base.numbers(version) <= base.numbers(last):
+        if base.numbers(path.name)[2:5] <= base.numbers(known):
             raise
-        note(f"{failure}\nhyptrace: the series no longer applies to Linux {version}; the newest "
-             f"version that is known to work is {last}")
-    older = source.known()
-    note(f"using {older}, which apt offers too")
-    return _on(source.fetch(older))
+        note(f"{failure}\nhyptrace: the series no longer applies; using Linux {known} or older")
+    return _on(source.newest(known))
 
 
-def _move(tip):
-    """Move the work tree to a new tip: only what differs is written. Edits stay, or stop it."""
-    done = repo.git("checkout", "-q", "-B", "tree", tip, "--", check=False)
+def lay(commit, tips):
+    """Move the work tree to the merge of topics: only what differs is written. Edits stay."""
+    before, tip = repo.commit_of(repo.laid("tree")), repo.merge(tips)
+    done = repo.git("checkout", "-q", *["-f"] * (not before), "-B", "tree", tip, "--", check=False)
     if done.returncode:
         raise Failure(f"build/tree has edits in the way: make import\n{done.stderr.strip()}")
-    repo.git("update-ref", repo.laid("tree"), tip)
+    refs = {repo.laid("source"): commit, repo.laid("tree"): tip}
+    for topic, value in tips.items():
+        refs |= {repo.laid(topic): value, f"refs/heads/{topic}": value}
+    repo.git("update-ref", "--stdin", input="".join(f"update {ref} {value}\n"
+                                                    for ref, value in refs.items()))
+    return repo.git("diff", "--name-only", "--no-renames", before or EMPTY, tip).splitlines()
 
 
 def make():
     """Make or update build/tree; its path."""
     need("tree")
-    tree = base.read().tree
-    with process.lock(tree.name):
-        if (tree / ".git").exists():
-            _check_kept()
-        given = option("SOURCE")
+    tree, given = base.read().tree, option("SOURCE")
+    with process.lock("tree"):
+        if not (tree / ".git").exists():
+            repo.git("init", "-q", "-b", "tree", tree, at=BUILD)
+            repo.git("config", "gc.auto", "0")
+        _check_kept()
         commit, tips = _on(pathlib.Path(given)) if given else _on_newest()
-        refs = {repo.laid("source"): commit}
-        for topic, tip in tips.items():
-            refs |= {f"refs/heads/{topic}": tip, repo.laid(topic): tip}
-        for ref, value in refs.items():
-            repo.git("update-ref", ref, value)
-        before, tip = repo.commit_of("HEAD"), repo.merge(tips)
-        _move(tip)
-        changed = repo.git("diff", "--name-only", "--no-renames", before, tip).splitlines()
-    count = sum(len(patches.series(topic)) for topic in tips)
-    note(f"build/{tree.name}: {_version(commit)}, {count} patches, "
-         f"{len(patches.new_files())} new files; {len(changed)} written")
+        written = lay(commit, tips)
+    version = ".".join(re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = *(\d+)",
+                                  (tree / "Makefile").read_text("utf-8"), re.M))
+    note(f"build/tree: {version}, {sum(len(patches.series(topic)) for topic in tips)} patches, "
+         f"{len(patches.new_files())} new files; {len(written)} written")
     return tree
 
 
-def mails(topic):
-    """The commits of a topic, in order."""
-    return repo.git("rev-list", "--reverse", f"{repo.laid('source')}..{topic}").splitlines()
-
-
 def checkout(name, topics=None, commit=None):    # pylint: disable=redefined-outer-name
-    """Another work tree, build/tree-NAME: of these topics, without any the source, or of a commit.
-    What has not changed since it was made keeps its time."""
+    """Another work tree, build/tree-NAME: of these topics, a commit, or the source."""
     path = BUILD / f"tree-{name}"
     if topics:
         commit = repo.merge({each: repo.commit_of(each) for each in topics})
     commit = commit or repo.laid("source")
     if not (path / ".git").exists():
-        shutil.rmtree(path, ignore_errors=True)
-        repo.git("worktree", "prune")
-        repo.git("worktree", "add", "-q", "--detach", path, commit)
+        repo.add_worktree(path, commit)
     repo.git("checkout", "-q", "--force", "--detach", commit, at=path)
     repo.git("clean", "-qfdx", at=path)
     return path
@@ -149,23 +190,17 @@ def c_files(arch="arm64"):
                   if re.match(rf"(?!tools/|arch/(?!{arch}/)).*\.c$", name))
 
 
-def _is_named(tree, name):
-    """The makefile beside a source has its object."""
-    makefile, stem = tree / pathlib.Path(name).parent / "Makefile", pathlib.Path(name).stem
-    return makefile.exists() and re.search(rf"\b{stem}\.o\b", makefile.read_text("utf-8"))
-
-
 def objects(tree):
-    """What kbuild makes of them. A file that another one includes has no object of its own."""
-    files = c_files()
-    text = "".join((tree / name).read_text("utf-8") for name in files if (tree / name).exists())
-    included = re.findall(r'^#include "(?:.*/)?(.*\.c)"$', text, re.M)
-    return ["arch/arm64/kvm/"] + [
-        f"{name[:-2]}.o" for name in files if not name.startswith("arch/arm64/kvm/")
-        and (pathlib.Path(name).name not in included or _is_named(tree, name))]
+    """What kbuild makes of them: an object of each that a makefile beside it names."""
+    found = ["arch/arm64/kvm/"]
+    for path in map(pathlib.PurePath, c_files()):
+        makefiles = (tree / path.parent).glob("Makefile*")
+        if not str(path).startswith(found[0]) and re.search(
+                rf"\b{path.stem}\.o\b", "".join(each.read_text("utf-8") for each in makefiles)):
+            found.append(str(path.with_suffix(".o")))
+    return found
 
 
 def main():
     """`make tree`"""
     make()
-    return 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The patches as they are sent: they apply, each prefix of them builds, and checkpatch finds
-nothing."""
+"""The patches as they are sent: they apply, each prefix builds, and checkpatch finds nothing."""
 
 import collections
+import os
 import re
 import shutil
 
@@ -11,8 +11,10 @@ from hyptrace import base, console, kernel as kernels, objects, patches, perf, p
 from hyptrace import source, tree
 from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need
 
+# What is new is not in the source, which tar takes for an error.
 EXTRACT = """dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
-xz -dc | tar -x -C "$2" --strip-components=1 --wildcards --no-wildcards-match-slash -T "$3"
+xz -dc | tar -x -C "$2" --strip-components=1 --wildcards --no-wildcards-match-slash -T "$3" || :
+cd "$2" && git init -q && git add -Af && git commit -qm source && git tag source
 """
 LINT, X86 = BUILD / "kernel-lint", BUILD / "kernel-x86-prefix"
 
@@ -34,17 +36,18 @@ def fixture_mails(tmp_path_factory):
 @pytest.mark.seconds(80)
 def test_mails(checks, mails):
     """git am of each topic's mails gives that topic, and of all topics the tree."""
-    start, tips, diff = repo.commit_of(repo.laid("source")), {}, ("diff", "--stat")
+    tips, large = {}, {}
     for topic, paths in mails.items():
-        with repo.replay(start) as work:
+        with repo.replay(repo.laid("source")) as work:
             repo.git("am", "-q", *paths, at=work)
             tips[topic] = repo.git("rev-parse", "HEAD", at=work)
-        checks.equals(f"git am gives {topic}", repo.git(*diff, tips[topic], topic), "")
-    checks.equals("git am of all topics gives the tree", repo.git(*diff, repo.merge(tips), "tree"),
-                  "")
+        checks.equals(f"git am gives {topic}", repo.git("diff", "--stat", tips[topic], topic), "")
+        for path in paths:
+            added = re.findall(r"^\+(?!\+\+ (?:b/|/dev/null))", path.read_text("utf-8"), re.M)
+            large |= {path.name: len(added)} if len(added) > 800 else {}
+    checks.equals("git am of all topics gives the tree",
+                  repo.git("diff", "--stat", repo.merge(tips), "tree"), "")
     checks.equals("build/tree has these files", repo.git("status", "--porcelain"), "")
-    large = {path.name: lines for paths in mails.values() for path in paths if (lines := len(
-        re.findall(r"^\+(?!\+\+ (?:b/|/dev/null))", path.read_text("utf-8"), re.M))) > 800}
     checks.equals("no patch adds more than 800 lines", large, {})
     sizes = collections.Counter(path.parent.name for paths in mails.values() for path in paths)
     checks.equals("no series has more than 30 patches",
@@ -55,18 +58,15 @@ def test_mails(checks, mails):
 @pytest.mark.alone
 @pytest.mark.seconds(250)
 def test_versions(checks, mails, tmp_path):
-    """Each topic, and all of them, apply without fuzz to each source that apt offers. Of a source
-    only the files that the patches change are there."""
+    """Each topic, and all of them, apply without fuzz to each source that apt offers."""
     checks("apt offers a version that is supported", source.versions())
     listed = tmp_path / "listed"
     listed.write_text("".join(f"*/{name}\n" for name in patches.touched()), "utf-8")
     for version in source.versions():
         had, deb, work = set(source.DL.glob("*")), source.fetch(version), tmp_path / version
         work.mkdir()
-        # What is new is not in it, which tar takes for an error.
-        process.run(["bash", "-c", EXTRACT, "extract", deb, work, listed], check=False)
-        for words in ["init", "-q"], ["add", "-Af"], ["commit", "-qm", "source"], ["tag", "source"]:
-            repo.git(*words, at=work)
+        process.run(["bash", "-c", EXTRACT, "extract", deb, work, listed],
+                    env=os.environ | repo.ENV)
         for topics in *([topic] for topic in mails), list(mails):
             repo.git("checkout", "-q", "--detach", "source", at=work)
             done = repo.git("am", "-q", *(path for topic in topics for path in mails[topic]),
@@ -91,8 +91,8 @@ def test_checkpatch(checks, mails):
 
 
 def targets(path):
-    """KVM, the directories of the topic's other sources (of kernel/, which is large, the objects),
-    and the parts of EL2 that are there: one may be added before the patch that links it."""
+    """The directories of the topic's sources that are there, of kernel/, which is large, the
+    objects, and the parts of EL2, which may be added before the patch that links them."""
     parts, new = {"arch/arm64/kvm/": "."}, patches.new_files()    # {target: what it is made of}
     for name in tree.c_files():
         directory = name.rpartition("/")[0] + "/"
@@ -106,8 +106,7 @@ def targets(path):
 
 
 def build(path, names):
-    """Build what a patch touches, on top of those before it; what is undefined at EL2. A prefix
-    does not have all options yet."""
+    """Build what a patch touches, on top of those before it; what is undefined at EL2."""
     touches = "\n".join(names)
     if re.search("^tools/(perf|arch)/", touches, re.M):
         perf.build("arm64", path)
@@ -125,7 +124,7 @@ def build(path, names):
 
 
 def clean():
-    """Remove what this test alone builds."""
+    """Remove what test_prefix alone builds."""
     for path in LINT, X86, *BUILD.glob("perf*-own*"):
         shutil.rmtree(path, ignore_errors=True)
 
@@ -135,21 +134,19 @@ def clean():
 @pytest.mark.seconds(600)
 @pytest.mark.parametrize("topic", base.read().topics)
 def test_prefix(checks, monkeypatch, topic):
-    """Each prefix of a topic builds, as far as what it touches goes. Nothing of EL2 is undefined in
-    one that is defined before the first patch or after the last one."""
+    """Each prefix builds what it touches. EL2 lacks at most what the first or last one lacks."""
     need("kernel", "archs")
     tree.make()
     clean()
     monkeypatch.setenv("TOPIC", topic)
     built = []
-    for commit in tree.mails(topic):
-        title = f"up to {repo.git('log', '-1', '--format=%s', commit)}"
-        names = repo.git("diff-tree", "--no-commit-id", "--name-only", "-r", commit).splitlines()
+    for commit in series.commits_of(topic):
+        title, *names = repo.git("show", "--format=%s", "--name-only", commit).splitlines()
         try:
             built.append(build(tree.checkout("prefix", commit=commit), names))
-            checks(title, True)
+            checks(f"up to {title}", True)
         except Failure as failure:
-            checks(title, False, failure)
+            checks(f"up to {title}", False, failure)
     built = [names for names in built if names is not None]
     lacking = [sorted(names - built[0] - built[-1]) for names in built]
     checks("EL2 links in each prefix", not any(lacking), lacking)
