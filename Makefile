@@ -24,7 +24,7 @@ help: ## show this
 
 # All packages at once, before the work
 goals:
-	@$(T)/deps goals $(MAKECMDGOALS)
+	@$(T)/deps $(MAKECMDGOALS)
 
 run check bench torture tree import kernel perf deb rootfs vm series: | goals
 	$(H) $@
@@ -44,7 +44,7 @@ kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|pree
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]
 rootfs: ## make the guest's user space from Debian's arm64 packages
-vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [CONSOLE=file] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name] [SIGNOFF=1: with your Signed-off-by]
 
 clean: ## remove what was built, but not what was downloaded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What this machine's apt knows: its mirrors, what it offers, and why something can't be had."""
+"""What this machine's apt knows: its architecture, and its mirrors."""
 
 import functools
 import platform
@@ -15,40 +15,15 @@ def architecture():
     return process.run(["dpkg", "--print-architecture"]).stdout.strip()
 
 
-def mirror(archive=""):
-    """The mirror that apt has of this machine's release, or of its archive "-security"."""
-    wanted = platform.freedesktop_os_release().get("VERSION_CODENAME", "") + archive
-    targets = process.run(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)",
-                           "Created-By: Packages"]).stdout
-    found = re.search(rf"^{wanted} (?!cdrom:)(.*)", targets, re.M)
-    return found[1] if found else ""
-
-
-def sources(release, security=False):
-    """The lines of sources.list for a release; "machine" is this one's, with its updates."""
-    if release == "machine":
-        release, security = platform.freedesktop_os_release()["VERSION_CODENAME"], True
-    if not (uri := mirror()):
+def sources(release):
+    """The lines of sources.list for a release or "machine"; bookworm's updates have its 6.12."""
+    own = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    release = own if release == "machine" else release
+    said = process.run(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)",
+                        "Created-By: Packages"]).stdout
+    mirrors = dict(re.findall(r"^(\S+) (?!cdrom:)(.*)", said, re.M))
+    if own not in mirrors:
         raise Failure("the machine's apt has no mirror of Debian's")
-    updates = mirror("-security") if security else ""
-    return [f"deb {uri} {release} main"] + (
+    updates = mirrors.get(f"{own}-security") if release in (own, "bookworm") else None
+    return [f"deb {mirrors[own]} {release} main"] + (
         [f"deb {updates} {release}-security main"] if updates else [])
-
-
-def offered(package):
-    """The version that apt would install; "" if there is none."""
-    policy = process.run(["apt-cache", "policy", package], check=False).stdout
-    found = re.search(r"^  Candidate: ([^(\s]\S*)", policy, re.M)
-    return found[1] if found else ""
-
-
-def upstream(version):
-    """The numbers of a version, without what is Debian's: (10, 0, 2) of 1:10.0.2+dfsg-1."""
-    return tuple(map(int, re.findall(r"\d+", re.match(r"(?:\d+:)?([\d.]*)", version)[1])))
-
-
-def says(*logs):
-    """The reason that apt gave in its logs; lists that failed come before what followed."""
-    text = "".join(log.read_text("utf-8", "replace") for log in logs if log.exists())
-    found = re.search(r"^(?:W: (?=Failed)|E: )(.*)", text, re.M)
-    return found[1] if found else "apt has no such package"

@@ -7,12 +7,12 @@ import re
 import shutil
 
 from hyptrace import apt, process
-from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, note, option
+from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, option
 
 # Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes while
 # another one's thread translates it may run in its old form until the next change. Static
 # branches, the trace events at EL2 among them, change code while all CPUs run.
-QEMU_OLDEST = (8, 1)
+QEMU = "qemu-system-arm (>= 1:8.1)"
 
 # /usr is merged, whichever way the packages have it.
 MERGE = ('mkdir -p "$1/usr/bin" "$1/usr/sbin" "$1/usr/lib" && '
@@ -22,30 +22,28 @@ UNWANTED = """dev tmp var/cache var/lib/apt var/lib/dpkg etc/apt etc/fstab etc/h
     etc/resolv.conf usr/share/doc usr/share/man usr/share/locale usr/share/info""".split()
 
 
-def unpack(release, packages, arch, root):
-    """Unpack them. None of their programs run. What a mirror that lags by weeks has is signed."""
-    log = root.with_suffix(".log")
-    if not process.logged(
-            ["mmdebstrap", "--mode=chrootless", "--skip=check/chrootless", "--variant=extract",
-             "--format=directory", f"--architectures={arch}", f"--include={','.join(packages)}",
-             '--aptopt=Acquire::Check-Valid-Until "false"', f"--setup-hook={MERGE}",
-             "", root, *apt.sources(release)], log, "mmdebstrap, lines"):
-        raise Failure(f"can't fetch {' '.join(packages)} of {release}: {apt.says(log)}")
-    process.run(["rm", "-rf", *UNWANTED], cwd=root)
+def mmdebstrap(release, *words):
+    """Make a root of a release; the last words are its name for mmdebstrap and the directory."""
+    log = BUILD / f"mmdebstrap-{release}.log"
+    if not process.logged([*words, *apt.sources(release)], log, f"making {words[-1].name}"):
+        raise Failure(f"mmdebstrap fails:\n{log.read_text('utf-8', 'replace')[-2000:]}")
 
 
 def suite(release, name, packages, arch="arm64"):
-    """The root of these packages (a string) of a Debian release, or of "machine", this one's, with
-    all that they depend on: to chroot into. It is unpacked once."""
+    """The root of packages and what they depend on, of a release or "machine"; unpacked once."""
     root, new = BUILD / f"suite-{release}-{name}", BUILD / f"suite-{release}-{name}.new"
     # The file is written when the root is complete.
     stamp, made_of = BUILD / f"{root.name}.packages", f"{arch} {packages}\n"
     need("rootfs")
     with process.lock(f"suite-{release}"):
         if not (root.is_dir() and stamp.exists() and stamp.read_text("utf-8") == made_of):
-            note(f"fetching {arch} packages of {release}: {packages}")
             shutil.rmtree(new, ignore_errors=True)
-            unpack(release, packages.split(), arch, new)
+            mmdebstrap(release, "mmdebstrap", "--mode=chrootless", "--skip=check/chrootless",
+                       "--variant=extract", "--format=directory", f"--architectures={arch}",
+                       f"--include={','.join(packages.split())}", f"--setup-hook={MERGE}",
+                       '--aptopt=Acquire::Check-Valid-Until "false"',    # for a mirror that lags
+                       "", new)
+            process.run(["rm", "-rf", *UNWANTED], cwd=new)
             shutil.rmtree(root, ignore_errors=True)
             new.rename(root).touch()
             stamp.write_text(made_of, "utf-8")
@@ -57,13 +55,10 @@ def as_root(*words):
     return [*([] if os.geteuid() == 0 else ["sudo", "-n"]), *words]
 
 
-def machine(release, root, *options, security=False):
+def machine(release, root, *options):
     """A Debian machine of its own in a directory, to be root's."""
-    log = BUILD / "mmdebstrap.log"
-    if not process.logged(
-            as_root("mmdebstrap", "--mode=root", "--variant=minbase", *options, release, root,
-                    *apt.sources(release, security)), log, f"making a {release} machine, lines"):
-        raise Failure(f"mmdebstrap: {apt.says(log)}: see {log}")
+    mmdebstrap(release, *as_root("mmdebstrap", "--mode=root", "--variant=minbase"), *options,
+               release, root)
 
 
 def pack(directory, out):
@@ -84,7 +79,6 @@ def rootfs(arch="arm64"):
             with open(new, "wb") as out:
                 pack(root, out)
             new.rename(cpio)
-            note(f"made build/{cpio.name}")
     return cpio
 
 
@@ -100,36 +94,19 @@ def program(root, path, directory):
                 todo.append(shutil.copy(next((root / "usr/lib").rglob(name)), lib / name))
 
 
-def _installed_qemu(name):
-    """The version of this machine's QEMU; () if it has none."""
-    said = process.run([name, "--version"]).stdout if shutil.which(name) else ""
-    found = re.match(r"QEMU emulator version (\S+)", said)
-    return apt.upstream(found[1]) if found else ()
-
-
 @functools.cache
 def qemu(arch="arm64"):
-    """The words that begin a command of QEMU: this machine's if it or apt's is new enough, else
-    Debian 13's, with its own C library."""
+    """The words that begin a command of QEMU: this machine's, or Debian 13's with its C library."""
     if arch == "x86_64":
         need("x86vm")
         return ["qemu-system-x86_64"]
-    name = "qemu-system-aarch64"
-    if (_installed_qemu(name) >= QEMU_OLDEST
-            or apt.upstream(apt.offered("qemu-system-arm")) >= QEMU_OLDEST):
-        need("qemu")
-        return [name]
-    if not (BUILD / "suite-trixie-qemu").is_dir():
-        note("neither this machine nor its apt has QEMU 8.1 or newer: using Debian 13's")
-    try:
-        root = suite("trixie", "qemu", "qemu-system-arm", apt.architecture())
-    except Failure as failure:
-        note(f"{failure}; using this machine's QEMU: events may stay off when they are turned on")
-        need("qemu")
-        return [name]
+    need("vm")
+    if not process.run(["apt-get", "-s", "satisfy", QEMU], check=False).returncode:
+        return ["qemu-system-aarch64"]
+    root = suite("trixie", "qemu", "qemu-system-arm", apt.architecture())
     loader = next((root / "usr/lib").rglob("ld-linux-*.so.*"))
-    return [str(loader), "--library-path", str(loader.parent), str(root / "usr/bin" / name),
-            "-L", str(root / "usr/share/qemu")]
+    return [str(loader), "--library-path", str(loader.parent),
+            str(root / "usr/bin/qemu-system-aarch64"), "-L", str(root / "usr/share/qemu")]
 
 
 def main():
