@@ -2,7 +2,6 @@
 """`make TARGET`: python3 -m hyptrace TARGET"""
 
 import importlib
-import os
 import sys
 
 from hyptrace import machine, process
@@ -24,8 +23,6 @@ def main():
         return 1
     except KeyboardInterrupt as signal:
         return 128 + signal.args[0]
-    finally:
-        process.end(os.getpid())
 
 
 sys.exit(main())

@@ -81,7 +81,7 @@ def kvm_selftests():
         work.joinpath("tests").mkdir(parents=True, exist_ok=True)
         kernel.make("arm64", "-s", "-C", BUILD / "tree", f"O={work}/headers", install,
                     "headers_install")
-        kernel.long_make("arm64", BUILD / "kvm-selftests.log", "building KVM's selftests, lines",
+        kernel.long_make("arm64", BUILD / "kvm-selftests.log", "building KVM's selftests",
                          ["-s", "-C", source, f"OUTPUT={work}/tests", install,
                           "LDFLAGS=-static -pthread -s",
                           f"KHDR_INCLUDES=-isystem {work}/usr/include"])

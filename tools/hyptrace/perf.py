@@ -31,7 +31,7 @@ def _make(arch, tree, out, root):
              f"EXTRA_CFLAGS=-idirafter {include} -idirafter {include / lib.name}",
              *(f"NO_{name}=1" for name in WITHOUT), "V=0", "perf"]
     kernel.long_make(arch, out.with_name(out.name.replace("-build", ".log")),
-                     "building perf, steps", words, PKG_CONFIG_SYSROOT_DIR=str(root),
+                     "building perf", words, PKG_CONFIG_SYSROOT_DIR=str(root),
                      PKG_CONFIG_LIBDIR=f"{lib}/pkgconfig:{root}/usr/share/pkgconfig")
 
 

@@ -2,7 +2,6 @@
 """Commands, which end with all that they began."""
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import signal
@@ -11,56 +10,32 @@ import time
 
 from hyptrace.machine import BUILD, Failure, note, scaled
 
-PR_SET_CHILD_SUBREAPER = 36
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 GRACE = 15      # seconds from SIGTERM to SIGKILL
-BEAT = 5        # seconds between two lines of progress
 SHOWN = 30      # lines of what failed
 
 
-def _table():
-    """All processes that run: (pid, parent, session)."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                state, parent, _, session = stat.read().rpartition(")")[2].split()[:4]
-            if state != "Z":
-                yield int(pid), int(parent), int(session)
-
-
-def below(root, session=None):
-    """The processes that descend from one, or are of its session."""
-    table, found, size = list(_table()), {root}, 0
-    while size != len(found):
-        size = len(found)
-        found |= {pid for pid, parent, of in table if parent in found or of == session}
-    return found & {pid for pid, _, _ in table} - {os.getpid()}
-
-
-def end(root, session=None):
-    """End them, as far as we may: root's own processes follow their sudo."""
-    start, asked = time.monotonic(), set()
-    while pids := below(root, session):
-        took = time.monotonic() - start
-        if took > 2 * GRACE:
-            return
-        for pid in pids if took > GRACE else pids - asked:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL if took > GRACE else signal.SIGTERM)
-        asked |= pids
-        time.sleep(0.05)
-
-
 def end_on_signals():
-    """A signal that ends us raises KeyboardInterrupt, once: all that was begun ends, and is put
-    back, in order. What a command leaves behind becomes a child of ours, not of process 1."""
+    """A signal that ends us raises KeyboardInterrupt, once: all that was begun ends, in order."""
     def interrupted(number, _frame):
         for each in ENDING:
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt(number)
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for each in ENDING:
         signal.signal(each, interrupted)
+
+
+def _end_group(leader):
+    """End the processes of a group."""
+    for number in signal.SIGTERM, signal.SIGKILL:
+        late = time.monotonic() + GRACE
+        # What has gone is not found, and what is root's is not permitted.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader.pid, number)
+            while time.monotonic() < late:
+                time.sleep(0.02)
+                leader.poll()
+                os.killpg(leader.pid, 0)
 
 
 @contextlib.contextmanager
@@ -71,7 +46,9 @@ def started(command, **options):
         try:
             yield child
         finally:
-            end(child.pid, child.pid)
+            if options["start_new_session"]:
+                _end_group(child)
+            child.terminate()
 
 
 def run(command, timeout=None, check=True, **options):
@@ -92,24 +69,15 @@ def run(command, timeout=None, check=True, **options):
 
 
 def logged(command, log, what, **options):
-    """Run a long command with its output in a log, and show that it advances: how many lines
-    it has put out. True if it succeeded."""
-    with open(log, "wb") as out, \
-            started(command, stdout=out, stderr=subprocess.STDOUT, **options) as child:
-        while True:
-            try:
-                return child.wait(BEAT) == 0
-            except subprocess.TimeoutExpired:
-                note(f"{what}: {log.read_bytes().count(10)}")
+    """Run a long command with its output in a log; true if it succeeded."""
+    note(f"{what}; its output is in build/{log.relative_to(BUILD)}")
+    with open(log, "wb") as out:
+        return not run(command, check=False, stdout=out, **options).returncode
 
 
 @contextlib.contextmanager
 def lock(name):
     """Only one at a time may change what stands under build/ by that name."""
     with open(BUILD / f".lock-{name}", "w", encoding="utf-8") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            note(f"waiting for another run that makes {name}")
-            fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(held, fcntl.LOCK_EX)
         yield

@@ -45,7 +45,7 @@ def build():
                      "--kunitconfig=kernel/trace/remote", f"--build_dir={out}",
                      "--kunitconfig=kernel/configs/hyptrace-uml.config"],
                     cwd=tree, env=kernel.clean_env())
-        kernel.long_make("um", BUILD / f"{out.name}.log", "building UML, steps",
+        kernel.long_make("um", BUILD / f"{out.name}.log", "building UML",
                          ["-C", tree, f"O={out}", "all"])
     return out
 
