@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests share: their sets, the kernels and machines that they boot, and the count.
+"""What the tests share: their sets, the kernels and machines that they boot, and the count: a test
+counts as many checks as it makes, or as one."""
 
-A test counts as many checks as it makes; one that makes none counts as one. Each pytest leaves
-its results in build/results/checks.jsonl, of which check.py makes the last line and junit.xml.
-"""
-
+import fnmatch
 import functools
 import os
 
 import pytest
 
 from hyptrace import check, kernel as kernels, ktap, machine, process, tree as trees, vm as vms
-from hyptrace.machine import Failure, number, option
+from hyptrace.machine import BUILD, number, option
 
 LIMIT = 1500    # seconds that a test may take, or four times what its marker says
 BUILDING = 350  # seconds that a kernel takes, with an empty ccache
-CHECKS, TEST = pytest.StashKey(), pytest.StashKey()
-# The last check of each phase of a test
-ENDS = {"setup": "it can be set up", "call": "the test ends", "teardown": "it ends well"}
+CHECKS = pytest.StashKey()
 
 
 class Checks:
@@ -40,11 +36,9 @@ class Checks:
 
     def add(self, results):
         """Results of checks that were made elsewhere."""
+        self.results += results
         for each in results:
-            self.results.append(each)
-            print(f"{'ok' if each.passed else 'not ok'} - {each.name}"
-                  + ("\n" + each.comment if not each.passed else ""))
-
+            print(f"ok - {each.name}" if each.passed else f"not ok - {each.name}\n{each.comment}")
 
     def ran(self, form, result):
         """The checks of a run of script_of()."""
@@ -59,10 +53,9 @@ class Machines:
         self.build, self.config, self.checks = build, config, checks
 
     def __call__(self, script, config=None, image=None, **how):
-        config = config or self.config
         if not image:
-            self.build(config)
-        result = vms.boot(script, config=config, image=image, **how)
+            self.build(config or self.config)
+        result = vms.boot(script, config=config or self.config, image=image, **how)
         print(result.errors)
         return result
 
@@ -79,15 +72,14 @@ class Machines:
         return result
 
     def tests(self, form, lines, setup="", **how):
-        """Each of the lines is a program and its arguments, which prints KTAP; its checks become
-        the test's."""
+        """Each of the lines is a command that prints KTAP; its checks become the test's."""
         result = self(script_of(lines, setup), **how)
         self.checks.ran(form, result)
         return result
 
 
 def script_of(lines, setup=""):
-    """A script that runs programs that print KTAP, each between lines that ktap.read() needs."""
+    """A script that runs commands that print KTAP, each between lines that ktap.read() needs."""
     return """#!/bin/sh
 run() {
 	echo "# test ${1##*/}"
@@ -113,59 +105,76 @@ def pytest_configure(config):
         process.end_on_signals()
 
 
+def _marked(item, name, default):
+    """What a test's marker says."""
+    marker = item.get_closest_marker(name)
+    return marker.args[0] if marker else default
+
+
 def _booted(item):
     """The configuration of the kernel that a test boots; None if there is none."""
-    if marker := item.get_closest_marker("boots"):
-        return marker.args[0]
     if item.get_closest_marker("host") or item.get_closest_marker("alone"):
         return None
-    return getattr(item, "callspec", None) and item.callspec.params.get("config") or "default"
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return _marked(item, "boots", params.get("config") or "default")
 
 
-def _described(item):
-    """The test, as the choice needs it. The name that TESTS takes is the module's noun, the
-    function's if it is another, and the parameters."""
+def _name(item):
+    """The name that TESTS takes: the module's noun, the function's, and the parameters."""
     parts = [item.path.stem.removeprefix("test_"), item.function.__name__.removeprefix("test_"),
              *item.name.partition("[")[2][:-1].split("-")]
-    name = ".".join(part for n, part in enumerate(parts) if part and part not in parts[:n])
-    seconds = item.get_closest_marker("seconds")
-    return check.Test(name, [each for each in check.SETS if item.get_closest_marker(each)],
-                      seconds.args[0] if seconds else 1, _booted(item),
-                      bool(item.get_closest_marker("host")), item)
+    return ".".join(part for n, part in enumerate(parts) if part and part not in parts[:n])
 
 
+def _of_sets(items):
+    """The tests of the sets, one set after another; each but the fast one begins elsewhere."""
+    names = option("SET").replace(",", " ").split() or (
+        list(check.SETS) if option("TESTS") else ["fast"])
+    if "all" in names:
+        names = [name for name in check.SETS if name not in check.NOT_IN_ALL]
+    chosen = []
+    for name in names:
+        if name not in check.SETS:
+            raise pytest.UsageError(f"no set {name}: there are {' '.join(check.SETS)} all")
+        some = [each for each in items if each.get_closest_marker(name) and each not in chosen]
+        turns = number("ROTATE", 0) % (len(some) or 1) if name != "fast" else 0
+        chosen += some[turns:] + some[:turns]
+    return chosen
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Choose what was asked for."""
-    try:
-        chosen = check.choose([_described(item) for item in items])
-    except Failure as failure:
-        raise pytest.UsageError(str(failure)) from failure
-    for test in chosen:
-        test.item.stash[TEST] = test
-    config.hook.pytest_deselected(items=[item for item in items if TEST not in item.stash])
-    items[:] = [] if option("LIST") else [test.item for test in chosen]
-    if option("LIST") not in ("", "names"):
-        last = check.last_times()
-        for test in chosen:
-            print(f"{last.get(test.item.nodeid, '-'):>6} {test.seconds:>6}  "
-                  f"{','.join(test.sets):<16} {test.name}")
-        print(f"{'':>6} {sum(test.seconds for test in chosen):>6}  seconds in all")
+    """Choose what was asked for: first the tests that boot nothing, then those of each kernel."""
+    chosen, patterns = _of_sets(items), option("TESTS").split()
+    found = {pattern: [item for item in chosen if fnmatch.fnmatchcase(_name(item), pattern)
+                       or _name(item).startswith(f"{pattern}.")] for pattern in patterns}
+    for pattern in patterns:
+        if not found[pattern]:
+            raise pytest.UsageError(f"no test {pattern}: make check LIST=1 lists them")
+    if patterns:
+        chosen = [item for item in chosen if any(item in some for some in found.values())]
+    kernels_used = list(dict.fromkeys([None, "default", *map(_booted, chosen)]))
+    chosen.sort(key=lambda item: kernels_used.index(_booted(item)))
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [] if option("LIST") else chosen
+    for item in chosen if option("LIST") == "1" else []:
+        sets = ",".join(name for name in check.SETS if item.get_closest_marker(name))
+        print(f"{_marked(item, 'seconds', 1):>6}  {sets:<16} {_name(item)}")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test fails if one of its checks does; what it made is kept with its report."""
-    report, left = (yield).get_result(), check.seconds_left()
-    results, name = [], ENDS[call.when]
+    report, left, results = (yield).get_result(), check.seconds_left(), []
     if call.when == "call":
         if report.failed and left is not None and left < 2:
             report.outcome = "skipped"
             report.longrepr = item.nodeid, 0, "the time limit is reached"
         if CHECKS in item.stash:
             results = item.stash[CHECKS].results
-        name = name if results else item.name
     if not report.passed or call.when == "call" and not results:
         text = str(report.longrepr[2] if report.skipped else report.longrepr or "")[-4000:]
+        name = f"{item.name}, {call.when}"
         results.append(ktap.Check(name, not report.failed, text, report.skipped))
     if wrong := [f"not ok - {each.name}" for each in results if not each.passed]:
         report.outcome, report.longrepr = "failed", report.longrepr or "\n".join(wrong)
@@ -175,19 +184,16 @@ def pytest_runtest_makereport(item, call):
 def pytest_runtest_logreport(report):
     """Write what each test made to build/results. Only the session that has all reports does."""
     lost = [["the test ends", False, str(report.longrepr), False]]
-    results = getattr(report, "hyptrace", lost)
-    if results and "PYTEST_XDIST_WORKER" not in os.environ:
-        check.record(report.nodeid, results, report.duration, report.capstdout)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        check.record(report.nodeid, getattr(report, "hyptrace", lost), report.capstdout)
 
 
 def pytest_runtest_setup(item):
-    """A test that would not end before the time is over is not begun; one that does not is
-    ended."""
-    test, left = item.stash[TEST], check.seconds_left()
-    builds = test.boots and not kernels.image(test.boots).exists()
-    expected = max(check.last_times().get(item.nodeid, 0) * 1.25,
-                   machine.scaled(test.seconds + (BUILDING if builds else 0)))
-    limit = machine.scaled(number("TEST_TIMEOUT") or max(LIMIT, 4 * test.seconds))
+    """A test that would not end before the time is over is not begun; one that does not ends."""
+    seconds, boots, left = _marked(item, "seconds", 1), _booted(item), check.seconds_left()
+    builds = boots and not kernels.image(boots).exists()
+    expected = machine.scaled(seconds + (BUILDING if builds else 0))
+    limit = machine.scaled(max(LIMIT, 4 * seconds))
     if left is not None:
         if expected > left:
             pytest.skip(f"it would take about {expected:.0f} s; {max(left, 0):.0f} s are left")
@@ -204,26 +210,23 @@ def _checks(request):
 
 @pytest.fixture(name="kernel", scope="session")
 def _kernel():
-    """Builds a kernel, once a session. The default one shows how fast the machine is. One that was
-    built in some way is there for who asks for its configuration alone."""
+    """Builds a kernel, once a session: build(CONFIG) takes one that was built in some way."""
     made = {}
 
     def build(config="default", **how):
-        if config not in made or how and made[config][0] != how:
-            made[config] = how, None
+        if config not in made or how and made[config] != how:
             trees.make()
-            made[config] = how, kernels.build(config, **how)
+            kernels.build(config, **how)
+            made[config] = how
             check.calibrate()
-        if made[config][1] is None:
-            pytest.fail(f"the {config} kernel could not be built")
-        return made[config][1]
+        return BUILD / f"kernel-{config}"
     return build
 
 
 @pytest.fixture(name="vm")
 def _vm(kernel, checks, request):    # pylint: disable=redefined-outer-name
     """Boots virtual machines, with the kernel of the test if nothing else is said."""
-    config = request.node.stash[TEST].boots or "default"
+    config = _booted(request.node) or "default"
     kernel(config)
     return Machines(kernel, config, checks)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A run that is not sound fails: what becomes of results."""
 
-import json
 import re
 
 import pytest
@@ -24,31 +23,37 @@ GOOD = "1..2\nok 1 a\nok 2 b\n"
     (GOOD, "3", 2, 1),
     (GOOD, None, 2, 1),
     ("1..3\nok 1 a\nBail out! broken\n", "0", 1, 1),
-    ("1..2\nx.sh: line 62: cksum: not found\nok 1 a\nok 2 b\n", "0", 2, 2)])
+    ("1..2\nx.sh: line 62: cksum: not found\nok 1 a\nok 2 b\n", "0", 2, 2),
+    (GOOD + "# status 0\n# test y.sh\nlogin:\n", None, 2, 1)])
 def test_kselftest(said, status, passed, failed):
     """A test that does not end, keeps no plan, lacks a command or ends with an error has failed."""
     text = f"# test x.sh\n{said}" + (f"# status {status}\n" if status else "")
-    checks = ktap.read(text, "form")
-    assert [sum(each.passed for each in checks), sum(not each.passed for each in checks)] == [
-        passed, failed]
+    results = [each.passed for each in ktap.read(text, "form")]
+    assert results.count(True) == passed and results.count(False) == failed
+    assert not ktap.read("login:\n", "none ran")[0].passed
 
 
-def test_no_kselftest():
-    """That none ran is a failure."""
-    assert [each.passed for each in ktap.read("login:\n", "form")] == [False]
+@pytest.mark.parametrize("said, failed", [
+    ("1..2\nok 1 a\nok 2 b\nok 1 suite", 0), ("1..2\nok 1 a # SKIP\nok 2 b\nok 1 suite", 1),
+    ("1..3\nok 1 a\nok 2 b\nok 1 suite", 1), ("1..2\nok 1 a\nnot ok 2 b\nnot ok 1 suite", 1),
+    ("1..2\nok 1 a\nok 2 b\nnot ok 1 suite", 1), ("1..2\nok 1 a\nok 2 b\n", 1)])
+def test_kunit(said, failed):
+    """Of a console: a suite that does not end or keeps no plan has failed, and a skipped case."""
+    *cases, end = said.split("\n")
+    text = "".join(f"[    1.0]     {line}\r\n" for line in ["# Subtest: suite", *cases])
+    results = ktap.kunit(f"{text}[    1.1] {end}\r\n", [])[:-1]
+    assert sum(not each.passed for each in results) == failed and len(results) >= 2
 
 
-@pytest.mark.parametrize("given, line", [
-    (([("a", True, "", False), ("b", True, "", True)], [0, 5]), "1 passed, 0 failed"),
-    (([("a", True, "", True)], [0, 5]), "0 passed, 0 failed"),
-    (([("a", True, "", False), ("b", False, "why", False)], [0, 1]), "1 passed, 1 failed"),
-    (([("a", True, "", False)], [0, 3]), "1 passed, 1 failed")])
-def test_last_line(tmp_path, monkeypatch, capfd, given, line):
+@pytest.mark.parametrize("checks, statuses, line", [
+    ([("a", True, "", False), ("b", True, "", True)], [0, 5], "1 passed, 0 failed"),
+    ([("a", True, "", True)], [0, 5], "0 passed, 0 failed"),
+    ([("a", True, "", False), ("b", False, "why", False)], [0, 1], "1 passed, 1 failed"),
+    ([("a", True, "", False)], [0, 3], "1 passed, 1 failed")])
+def test_last_line(tmp_path, monkeypatch, capfd, checks, statuses, line):
     """A failure, nothing but skipped checks, or a pytest that breaks off fail the run."""
-    checks, statuses = given
     monkeypatch.setattr(check, "RESULTS", tmp_path)
-    (tmp_path / "checks.jsonl").write_text(
-        json.dumps({"test": "t", "checks": checks, "seconds": 1}) + "\n", "utf-8")
+    check.record("t", checks, "")
     good = check._finish(0, statuses)    # pylint: disable=protected-access
     assert bool(good) == (line == "1 passed, 0 failed")
     assert capfd.readouterr().out.splitlines()[-1] == line

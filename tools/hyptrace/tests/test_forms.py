@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kselftest in each configuration of KVM and of the machine, and its soak for minutes.
 
-  FORM="protected max 2"   this one instead: KVM's mode, the CPU, the number of CPUs; with CONFIG=
-  ALL=1                    all of the kselftest, where a configuration or form has fewer
   KSELFTESTS=".."          these of its tests
   SOAK=seconds SEED=number how long the soak takes (120); repeats its plan
 """
@@ -13,9 +11,8 @@ import pytest
 
 from hyptrace.machine import option
 
-# A guest is there all the time, since QEMU may go on with code that was patched meanwhile on
-# another CPU, and with the first and last guest the scheduler's is: seen without tracing too, as a
-# vCPU that comes back without kvm_sched_in(), and a warning of mark_page_dirty_in_slot().
+# A guest is there all the time: QEMU may go on with code of the scheduler's that the first and last
+# guest patch, seen without tracing too as a vCPU that comes back without kvm_sched_in().
 SETUP = """export {}
 [ ! -e /dev/kvm ] || hyp-trace/guest --hold
 """
@@ -23,10 +20,10 @@ SETUP = """export {}
 # What others have with other CPUs, or the debug kernel, which is many times slower and looks at the
 # host's code, has in the other mode.
 FEWER = {
-    ("debug", "protected"): """mode guest events buffer clear stats reader calls hostile faults
-        hotplug""",
-    ("debug", "nvhe"): """mode files clock set_event write_event sizes trace wait raw mmap refusals
-        each_event filter printk stress load""",
+    ("debug", "protected"): "mode guest events buffer clear stats reader calls hostile faults "
+                            "hotplug",
+    ("debug", "nvhe"): "mode files clock set_event write_event sizes trace wait raw mmap refusals "
+                       "each_event filter printk stress load",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug stress soak",
     ("kcsan", "protected"): "clear stats mmap",
 }
@@ -34,16 +31,14 @@ FEWER = {
 
 def tests_for(written, config, mode, smp):
     """What a form runs. Without a hypervisor at EL2 beside the host there is one thing to test."""
-    if given := option("KSELFTESTS"):
-        return given.split()
     if mode in ("vhe", "none"):
         return ["mode.sh"]
-    fewer = FEWER.get((config, mode)) or FEWER.get((config, smp))
-    return [f"{name}.sh" for name in fewer.split()] if fewer and not option("ALL") else written
+    fewer = FEWER.get((config, mode)) or FEWER.get((config, smp)) or ""
+    return option("KSELFTESTS").split() or [f"{name}.sh" for name in fewer.split()] or written
 
 
 def forms():
-    """The forms, with their sets and seconds; or the user's own."""
+    """The forms, with their sets and seconds."""
     table = """\
 fast 180 default protected max 2
 fast 180 default nvhe cortex-a72 2
@@ -64,14 +59,11 @@ pages 150 16k nvhe max 1
 pages 250 64k protected max 2
 pages 250 64k nvhe cortex-a72 2
 kcsan 150 kcsan protected max 2"""
-    if form := option("FORM"):
-        table = f"fast 600 {option('CONFIG', 'default')} {form}"
     for name, seconds, *form, cpus in map(str.split, table.splitlines()):
         yield pytest.param(*form, int(cpus), marks=[
             getattr(pytest.mark, name), pytest.mark.seconds(int(seconds))])
 
 
-# With LPA2, pKVM's page tables begin at level 0, which QEMU 7.2 does not support.
 @pytest.mark.parametrize("config, mode, cpu, smp", forms())
 def test_forms(vm, selftest, config, mode, cpu, smp):
     """The results of the kselftest's tests; the soak in earnest is below."""
@@ -87,8 +79,7 @@ def test_forms(vm, selftest, config, mode, cpu, smp):
 @pytest.mark.seconds(180)
 @pytest.mark.parametrize("config", [option("CONFIG", "debug").replace("default", "debug")])
 def test_soak(vm, selftest, config):
-    """On the debug kernel and four CPUs: no splat, no leak, every event and every page accounted
-    for. Little memory, so that it does not take long to load all of it."""
+    """On the debug kernel and four CPUs: no splat, no leak, all events and pages accounted for."""
     seconds, seed = option("SOAK", "120"), option("SEED", str(int(time.time())))
     vm.tests("protected max, 4 CPUs", ["hyp-trace/soak.sh"], SETUP.format(
         f"HYP_TRACE_SOAK={seconds} HYP_TRACE_SOAK_SEED={seed} HYP_TRACE_SOAK_KB=131072 "

@@ -11,8 +11,7 @@ from hyptrace.machine import BUILD, ROOT
 REMOTE, LOCAL = ROOT / "kernel/trace/remote/tests", ROOT / "arch/arm64/kvm/hyp_trace/tests"
 SUITES = ("trace_remote_ring trace_remote_merge trace_remote_setup trace_remote_api "
           "hyp_trace_setup hyp_trace_events hyp_trace_buffer hyp_trace_retry")
-# Functions of ring_buffer.h that make a buffer, take none, or need a mapping of a process, as the
-# kselftest's mmap.sh has it.
+# Functions of ring_buffer.h that make a buffer, take none, or need a process' mapping (mmap.sh)
 NO_CASE = set("""alloc alloc_range event_data event_length read_page_data read_page_size
     print_entry_header map_dup""".split())
 
