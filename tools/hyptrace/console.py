@@ -18,8 +18,7 @@ INTERRUPT = re.compile("el[01][ht]_(64|32)_(irq|fiq)$")
 
 
 def not_allowed(lines, path):
-    """Those of the lines that a list does not allow: each line of it is an expression, a tab and
-    the reason."""
+    """The lines that a list of expressions, each with a tab and a reason, does not allow."""
     known = re.findall(r"^([^#\t\n][^\t\n]*)\t.", path.read_text("utf-8"), re.M)
     return [line for line in lines if not any(re.search(each, line) for each in known)]
 
@@ -27,22 +26,17 @@ def not_allowed(lines, path):
 @functools.cache
 def our_functions():
     """The functions that KCSAN can name: of new files, and those that patches add to others."""
-    text = []
+    text = "".join(path.read_text("utf-8") for top in ("kernel", "arch", "virt")
+                   for path in (ROOT / top).rglob("*.c") if "nvhe" not in path.parts)
     for patch in ROOT.glob("patches/*/*.patch"):
         for part in re.split(r"^diff --git ", patch.read_text("utf-8"), flags=re.M)[1:]:
             if not part.startswith("a/tools/"):
-                text += re.findall(r"^\+([a-z].*)", part, re.M)
-    for top in "kernel", "arch", "virt":
-        for path in (ROOT / top).rglob("*.c"):
-            if "nvhe" not in path.parts:
-                text += re.findall(r"^[a-z].*", path.read_text("utf-8"), re.M)
-    found = (re.match(r"(?:[a-z].*[ *])?([a-z0-9_]+)\(", line) for line in text)
-    return {match[1] for match in found if match}
+                text += re.sub(r"^\+(?=[a-z])", "", part, flags=re.M)
+    return set(re.findall(r"^(?:[a-z].*[ *])?([a-z0-9_]+)\(", text, re.M))
 
 
 def _is_ours(report):
-    """Whether one of our functions took part in a race. What an interrupt does is not done by the
-    function that it interrupted."""
+    """One of our functions took part in a race, which an interrupted one has not."""
     interrupted = False
     for line in report.splitlines():
         if re.search(r" by (task \d+|interrupt) on cpu ", line):
@@ -55,8 +49,7 @@ def _is_ours(report):
 
 
 def splats(text):
-    """The lines that are a splat, and not one that is known to be harmless, nor the headline of a
-    race of the kernel's own. Lines of others may be between those of a report."""
+    """The lines that are a splat, but for harmless ones and for races of the kernel's own."""
     text = re.sub(r"(?m)^\[ *\d+\.\d+\] |\r", "", text) + "\n"
     text = RACE.sub(lambda race: race[0] if _is_ours(race[1]) else race[1], text)
     found = [line for line in text.splitlines() if SPLAT.search(line)]

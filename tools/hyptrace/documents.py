@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shell sessions of a document, to be run in a VM as a user would type them. They are literal
-blocks of reStructuredText, or fenced blocks of Markdown, that begin with a prompt. A block marked
-```console belongs to a topic with tests of its own. A comment `.. boot: PARAMETERS` before a
-session is the kernel's command line for it."""
+"""Shell sessions of a document, to be run in a VM as a user would type them: literal or fenced
+blocks that begin with a prompt, but not those marked ```console, which belong to other topics. A
+comment `.. boot: PARAMETERS` before a session is the kernel's command line for it."""
 
 import re
 import shlex
 from typing import NamedTuple
 
 # A recording of minutes takes seconds here. A user types slower than a program starts: wait until
-# the program sleeps, and for longer than it would for a lock. Each session begins in the same
-# state, except one that shows what a boot parameter does.
+# the program sleeps, and for longer than it would for a lock.
 PRELUDE = r"""PATH=$PWD/hyp-trace:$PATH
 cd /sys/kernel/tracing/hypervisor || exit
 timeout() {
@@ -38,9 +36,7 @@ reset() {
 	echo 1408 >buffer_size_kb
 	echo 50 >buffer_percent
 	echo 1 >events/enable
-	for filter in events/hypervisor/*/filter; do
-		echo 0 >"$filter"
-	done
+	for filter in events/hypervisor/*/filter; do echo 0 >"$filter"; done
 }
 """
 HEADER = "# tracer: ", "# entries-in-buffer"     # the head of a trace, which is no command
@@ -89,8 +85,7 @@ def typed(commands):
 
 
 def script(some, seconds=3, keep=False):
-    """What runs sessions in a VM with build/selftest as files; `timeout` ends a command in so many
-    seconds. What is typed and printed goes to its output, and that of session N to /out/N."""
+    """What runs sessions in a VM with build/selftest as files, with their output in /out/1 .."""
     text = PRELUDE.replace("SECONDS", str(seconds))
     for number, session in enumerate(some, 1):
         text += ("" if keep else "reset\n") + \
@@ -106,8 +101,7 @@ def _printed(lines):
 
 
 def differs(session, printed):
-    """Lines that the document shows and were not printed, and errors that were printed and it does
-    not show; numbers aside."""
+    """What the document shows and was not printed, and errors that it does not show."""
     shown, seen = _printed(session.lines), _printed(printed)
     return sorted(shown - seen) + sorted(line for line in seen - shown if
                                          re.match("[a-z]+: ", line) or not shown)

@@ -20,13 +20,12 @@ FRAGMENTS = ROOT / "kernel" / "configs"
 STAMP = {"KBUILD_BUILD_TIMESTAMP": "Wed Jan  1 00:00:00 UTC 2025", "KBUILD_BUILD_USER": "hyptrace",
          "KBUILD_BUILD_HOST": "localhost", "KBUILD_BUILD_VERSION": "1"}
 # The makefiles would read these variables of the driver's as their own.
-OURS = ("ARCH CONFIG TARGETS SCRIPT FILES OUT CONSOLE MODE CPU SMP MEM IMAGE DEBUG CMDLINE TREE "
-        "TOPIC OPTIONS FLAVOUR LSMOD FOR KERNEL TIMEOUT SOURCE BASE SET TESTS LIST").split()
+OURS = ("ARCH CONFIG TARGETS SCRIPT FILES OUT MODE CPU SMP MEM IMAGE DEBUG CMDLINE TREE TOPIC "
+        "FLAVOUR LSMOD FOR TIMEOUT SOURCE SET TESTS LIST").split()
 
 
 def clean_env(**more):
-    """The environment for the kernel's makes and scripts. They must not see that the tree is a work
-    tree of git: versions would name a commit, and checkpatch would do more than for a tarball."""
+    """The environment for the kernel's makes, which must not take the tree for git's."""
     kept = {name: value for name, value in os.environ.items() if name not in OURS}
     return STAMP | kept | {"GIT_DIR": "/none"} | more
 
@@ -57,8 +56,7 @@ def values(text):
 
 
 def _configure(config, arch, tree, out, options):
-    """Write .config, by the fragments and these options, where the last word on one counts; what
-    .config lacks of them, as lines, with the options' names."""
+    """Write .config by the fragments and these options; what it lacks of them."""
     paths = [FRAGMENTS / "hyptrace.config"] * (arch == "arm64")
     paths += FRAGMENTS.glob(f"hyptrace-{config}.config")
     wanted = values("\n".join([path.read_text("utf-8") for path in paths]
@@ -71,29 +69,19 @@ def _configure(config, arch, tree, out, options):
             for name, value in wanted.items() if got.get(name, "n") != value}
 
 
-def _directory(config):
-    """The build directory, made of the default kernel's if it is a variant of that."""
-    out = BUILD / f"kernel-{config}"
-    if config in COPIES:
-        if config != "mutant":
-            shutil.rmtree(out, ignore_errors=True)
-        if not out.exists():
-            process.run(["cp", "-a", BUILD / "kernel-default", out])
-    out.mkdir(exist_ok=True)
-    return out
-
-
 def build(config="default", tree=None, options=(), targets=(), unknown=(), own=False):
-    """Build a kernel of CONFIGS or OF_TESTS, with options that differ, as "KVM_HYP_TRACING_DUMP=n".
-    Of targets, if not the image and the modules. Options of `unknown' may be missing from .config,
-    for a tree that does not have them yet; any may, for a user's own tree."""
+    """Build a kernel. Its .config may lack options of `unknown', and any in a user's own tree."""
     # pylint: disable=too-many-arguments
-    tree, arch = tree or BUILD / "tree", arch_of(config)
+    tree, arch, out = tree or BUILD / "tree", arch_of(config), BUILD / f"kernel-{config}"
     if config not in CONFIGS + OF_TESTS:
         raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
-    need("kernel", *(["x86vm"] if arch == "x86_64" else []))
-    with process.lock(f"kernel-{config}"):
-        out = _directory(config)
+    need("kernel", *["x86vm"] * (arch == "x86_64"))
+    with process.lock(out.name):
+        if config in COPIES and config != "mutant":
+            shutil.rmtree(out, ignore_errors=True)
+        if config in COPIES and not out.exists():
+            process.run(["cp", "-a", BUILD / "kernel-default", out])
+        out.mkdir(exist_ok=True)
         lacking = _configure(config, arch, tree, out, options)
         wrong = [text for name, text in lacking.items() if name[len("CONFIG_"):] not in unknown]
         if wrong and not own:
@@ -101,7 +89,7 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
         for text in wrong:
             note(text)
         targets = targets or [image_of(arch).rpartition("/")[2], "modules"]
-        long_make(arch, BUILD / f"kernel-{config}.log", f"building the {config} kernel, steps",
+        long_make(arch, BUILD / f"{out.name}.log", f"building the {config} kernel",
                   ["-C", tree, f"O={out}", *targets])
     return out
 
@@ -111,24 +99,18 @@ def image(config="default"):
     return BUILD / f"kernel-{config}" / image_of(arch_of(config))
 
 
-def _modules(arch, name, sources, kernel, tree, to):
-    """Build a kselftest's modules beside the tree, which is all kernels', and take the kernel's
-    own: the test remote, and a sample, if they were built."""
-    # pylint: disable=too-many-arguments
-    beside = BUILD / f"modules-{name}"
+def _modules(arch, beside, sources, kernel, tree):
+    """Build a kselftest's modules beside the tree, which is all kernels'; with the kernel's own."""
     shutil.copytree(sources, beside, dirs_exist_ok=True)
     for old in beside.glob("*.ko"):    # BTF is for one vmlinux; kbuild does not renew it with that
         old.unlink()
     make(arch, "-s", "-C", tree, f"O={kernel}", f"M={beside}", "modules")
-    to.mkdir(parents=True)
-    for found in [*beside.glob("*.ko"), *kernel.glob("kernel/trace/remote/tests/*.ko"),
-                  *kernel.glob("samples/trace_events/*.ko")]:
-        shutil.copy(found, to)
+    return [*beside.glob("*.ko"), *kernel.glob("kernel/trace/remote/tests/*.ko"),
+            *kernel.glob("samples/trace_events/*.ko")]
 
 
 def install(arch, suite, objects, to):
-    """Build a kselftest of build/tree, statically, and lay it out as it is in a machine: SUITE/,
-    the helpers that it takes from the kernel's tree, and `tests', the list of its tests."""
+    """Build a kselftest of build/tree, statically: SUITE/, its helpers, and `tests', a list."""
     source = BUILD / "tree/tools/testing/selftests"
     words = ["-s", "-C", source / suite, "USERLDFLAGS=-static", f"OUTPUT={objects}",
              f"INSTALL_PATH={to}/{suite}"]
@@ -141,22 +123,20 @@ def install(arch, suite, objects, to):
 
 
 def selftest(suite="hyp-trace", config="default", tree=None):
-    """A kselftest for the VM. Its modules are for build/kernel-CONFIG; where that was built without
-    any, they are left out."""
+    """A kselftest for the VM, with modules for build/kernel-CONFIG if that was built with any."""
     need("kernel")
     arch, kernel = arch_of(config), BUILD / f"kernel-{config}"
     suffix = "" if suite == "hyp-trace" else f"-{suite}"
     to = BUILD / f"selftest{'-x86' if arch == 'x86_64' else ''}{suffix}"
     with process.lock("selftest"):
-        new = BUILD / f"{to.name}.new"
-        shutil.rmtree(new, ignore_errors=True)
-        install(arch, suite, BUILD / f"{to.name}-build", new)
+        shutil.rmtree(to, ignore_errors=True)
+        install(arch, suite, BUILD / f"{to.name}-build", to)
         sources = BUILD / "tree/tools/testing/selftests" / suite / "modules"
         if (kernel / "Module.symvers").exists() and sources.is_dir():
-            _modules(arch, f"{config}{suffix}", sources, kernel, tree or BUILD / "tree",
-                     new / suite / "modules")
-        shutil.rmtree(to, ignore_errors=True)
-        new.rename(to)
+            (to / suite / "modules").mkdir()
+            for path in _modules(arch, BUILD / f"modules-{config}{suffix}", sources, kernel,
+                                 tree or BUILD / "tree"):
+                shutil.copy(path, to / suite / "modules")
     return to
 
 
@@ -166,8 +146,6 @@ def main():
     config = "own" if own else option("CONFIG", "default")
     out = build(config, tree=own and BUILD.joinpath(own), targets=option("TARGETS").split(),
                 own=bool(own), unknown=trees.our_options() if option("TOPIC") else ())
-    log = (BUILD / f"kernel-{config}.log").read_text("utf-8", "replace")
-    for line in re.findall(r"^.*warning:.*$", log, re.M):
-        note(line)
-    note(f"{out.relative_to(ROOT)}/{image_of(arch_of(config))}")
-    return 0
+    log = (BUILD / f"{out.name}.log").read_text("utf-8", "replace")
+    note("\n".join([*re.findall(r"^.*warning:.*$", log, re.M),
+                    f"{out.relative_to(ROOT)}/{image_of(arch_of(config))}"]))

@@ -12,9 +12,8 @@ TOOLS = pathlib.Path(__file__).resolve().parent
 ROOT = TOOLS.parent.parent
 BUILD = ROOT / "build"
 
-# Debian's ccache stands for each compiler there. By its path rather than by a prefix in CC: the
-# commands that kbuild records are the same with and without it. It needs a directory that it may
-# write, its own default or CCACHE_DIR.
+# Debian's ccache stands for each compiler there. With a prefix in CC instead, the commands that
+# kbuild records would not be the same with and without it.
 CCACHE = "/usr/lib/ccache"
 CROSS = {"arm64": ("aarch64", "aarch64-linux-gnu-"), "x86_64": ("x86_64", "x86_64-linux-gnu-"),
          "arm": ("", "arm-linux-gnueabi-"), "riscv": ("", "riscv64-linux-gnu-"),
@@ -74,10 +73,8 @@ def need(*steps):
 def prepare():
     """What each run begins with."""
     BUILD.mkdir(exist_ok=True)
-    path = os.environ.get("PATH", "").split(":")
-    os.environ["PATH"] = ":".join([CCACHE] + [each for each in path if each != CCACHE])
-    home = os.environ.get("HOME", "/nonexistent")
-    if not os.environ.get("CCACHE_DIR") and not os.access(home, os.W_OK):
+    os.environ["PATH"] = f"{CCACHE}:{os.environ['PATH'].replace(CCACHE + ':', '')}"
+    if not option("CCACHE_DIR") and not os.access(option("HOME", "/nonexistent"), os.W_OK):
         os.environ["CCACHE_DISABLE"] = "1"
     # A make above us has variables and jobs for itself, not for the makes below.
     for name in "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL":

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A virtual machine: boot a kernel in QEMU, with a shell on the terminal or to run a script.
+"""A virtual machine: boot a kernel in QEMU, with a shell on the terminal or to run a script, whose
+output, files and status come out by a virtio port each. See init, which is process 1."""
 
-The script's output, what it leaves in /out and its exit status come out by a virtio port each,
-never from the console. See init, which is process 1.
-"""
-
-import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -59,16 +56,6 @@ class Result:
     out: pathlib.Path
 
 
-def _new_run():
-    """A directory for a run. Those of former days go."""
-    runs = BUILD / "vm"
-    runs.mkdir(exist_ok=True)
-    for old in runs.iterdir():
-        if time.time() - old.stat().st_mtime > KEPT:
-            shutil.rmtree(old, ignore_errors=True)
-    return pathlib.Path(tempfile.mkdtemp(dir=runs, prefix=time.strftime("%H%M%S-")))
-
-
 @dataclass
 class Machine:     # pylint: disable=too-many-instance-attributes
     """What is booted, and how."""
@@ -81,6 +68,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
     cmdline: str = ""
     qemu_args: str = ""
     timeout: int = None
+    show: bool = False      # the script's output on ours
 
     def __post_init__(self):
         self.arch = arch_of(self.config)
@@ -90,10 +78,14 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         if self.mode not in MODES:
             raise Failure(f"no mode {self.mode}: {', '.join(MODES)}")
         self.built = pathlib.Path(str(self.image).removesuffix(image_of(self.arch)))
-        self.run = _new_run()
-        for name in "output", "files", "status":
-            self.run.joinpath(name).touch()
+        for old in BUILD.glob("vm/*"):
+            if time.time() - old.stat().st_mtime > KEPT:
+                shutil.rmtree(old, ignore_errors=True)
+        BUILD.joinpath("vm").mkdir(exist_ok=True)
+        self.run = pathlib.Path(tempfile.mkdtemp(dir=BUILD / "vm", prefix=time.strftime("%H%M%S-")))
         self.run.joinpath("out").mkdir()
+        for name in "output", "files", "status", "console":
+            self.run.joinpath(name).touch()
 
     def _options(self):
         """The kernel's options, as far as they are known."""
@@ -110,19 +102,22 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             words.append(f"kvm-arm.mode={self.mode}")
         return " ".join(words + [self.cmdline])
 
-    def _port(self, name):
-        """A port whose data ends up in a file of the run's directory. A file always takes what it
-        is given; with ioeventfd off, before the guest goes on."""
-        return ["-chardev", f"file,id={name},path={self.run / name}",
-                "-device", f"virtserialport,chardev={name},name=hyptrace.{name}"]
+    def _ports(self):
+        """Ports to files, which take what they are given; with ioeventfd off, at once."""
+        for name in "output", "files", "status":
+            to = f"file,id={name},path={self.run / name}"
+            if name == "output" and self.show:
+                to = f"stdio,id={name},signal=off,logfile={self.run / name}"
+            yield from ["-chardev", to,
+                        "-device", f"virtserialport,chardev={name},name=hyptrace.{name}"]
 
     def command(self, *more):
         """QEMU's."""
         return [*images.qemu(self.arch), *BOARDS[self.arch].split(), "-cpu", self.cpu,
                 "-smp", str(self.smp), "-m", self.mem, "-nic", "none", "-no-reboot",
                 "-display", "none", "-monitor", "none", "-kernel", self.image,
-                "-initrd", self.run / "initrd", "-append", self._words(), *self._port("output"),
-                *self._port("files"), *self._port("status"), *self.qemu_args.split(), *more]
+                "-initrd", self.run / "initrd", "-append", self._words(), *self._ports(),
+                *self.qemu_args.split(), *more]
 
     def make_initrd(self, script=None, files=None):
         """The rootfs and, appended to it, the script and its files."""
@@ -130,10 +125,11 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         if script is None:
             return
         stage = self.run / "stage"
-        stage.joinpath("test").mkdir(parents=True)
+        stage.mkdir()
         stage.joinpath("scale").write_text(option("SCALE", "100") + "\n", "utf-8")
         if files:
-            shutil.copytree(files, stage / "test", dirs_exist_ok=True)
+            shutil.copytree(files, stage / "test")
+        stage.joinpath("test").mkdir(exist_ok=True)
         if isinstance(script, pathlib.Path):
             script = script.read_text("utf-8")
         if not script.startswith("#!"):
@@ -148,18 +144,6 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         """What a file of the run's directory has."""
         return self.run.joinpath(name).read_text("utf-8", "replace").replace("\r", "")
 
-    def _wait(self, child, limit, show):
-        """Wait for QEMU, and pass on what the script says as it comes. False: it took too long."""
-        deadline = time.monotonic() + limit
-        with open(self.run / "output", encoding="utf-8", errors="replace", newline="") as said:
-            while True:
-                ended = child.poll() is not None
-                if show:
-                    print(said.read(), end="", flush=True)
-                if ended or time.monotonic() > deadline:
-                    return ended
-                time.sleep(0.05)
-
     def _verdict(self, ended, limit):
         """The status, and what is wrong."""
         if not ended:
@@ -171,13 +155,16 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             return int(status), ""
         return DIED, f"{self.read('qemu')}the guest ended without a status"
 
-    def run_script(self, show=False):
+    def run_script(self):
         """Boot, and see how the script ends."""
-        limit, log = scaled(self.timeout or 600), self.run / "console"
-        log.touch()
+        limit, log, ended = scaled(self.timeout or 600), self.run / "console", True
         with open(self.run / "qemu", "wb") as said, process.started(
-                self.command("-serial", f"file:{log}"), stdout=said, stderr=said) as child:
-            ended = self._wait(child, limit, show)
+                self.command("-serial", f"file:{log}"), stdout=None if self.show else said,
+                stderr=said, stdin=subprocess.PIPE) as child:    # Its end would close the port.
+            try:
+                child.wait(limit)
+            except subprocess.TimeoutExpired:
+                ended = False
         self.run.joinpath("initrd").unlink()
         status, why = self._verdict(ended, limit)
         if why:
@@ -196,16 +183,13 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             raise Failure(f"the guest died (its console: {log})")
 
     def _el2_offset(self):
-        """By how much EL2's addresses differ from those in vmlinux. QEMU loads the kernel 2 MB
-        above the start of memory. EL2 maps memory from there on at the highest bit of a virtual
-        address, see compute_layout() in arch/arm64/kvm/va_layout.c; where it adds a random number,
-        only a program that runs can say."""
+        """EL2's addresses less those in vmlinux: QEMU loads the kernel 2 MB above the start of
+        memory, which EL2 maps at an address' highest bit, see compute_layout() in va_layout.c."""
         options, symbols = self._options(), (self.built / "System.map").read_text("utf-8")
         if options.get("CONFIG_RANDOMIZE_BASE") == "y":
             raise Failure("DEBUG=1: EL2 is at a random place: build without CONFIG_RANDOMIZE_BASE")
-        bits = int(options["CONFIG_ARM64_VA_BITS"])
         text = re.search(r"^(\w+) \w _text$", symbols, re.M)[1]
-        return f"{(1 << (bits - 1)) + 0x200000:#x}-0x{text}"
+        return f"{(1 << int(options['CONFIG_ARM64_VA_BITS']) - 1) + 0x200000:#x}-0x{text}"
 
     def wait_for_gdb(self):
         """What QEMU and gdb need to debug; says how to begin."""
@@ -223,8 +207,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
 
 
 def boot(script, files=None, **how):
-    """Boot a kernel that is built, and run a script in the guest as root, in /test, where `files`
-    are. `how` is Machine's."""
+    """Boot a Machine, and run a script in the guest as root, in /test, where `files` are."""
     machine = Machine(**how)
     machine.make_initrd(script, files)
     return machine.run_script()
@@ -232,25 +215,19 @@ def boot(script, files=None, **how):
 
 def main():
     """`make vm`: the variables are Machine's fields."""
-    script, files, out = option("SCRIPT"), option("FILES"), option("OUT")
-    for path in filter(None, (script, files)):
-        if not os.path.exists(path):
-            raise Failure(f"no {path}")
     need("vm")
     names = "config", "mode", "cpu", "mem", "image", "cmdline", "qemu_args"
     given = {name: option(name.upper()) for name in names if option(name.upper())}
-    machine = Machine(smp=number("SMP", 2), timeout=number("TIMEOUT"), **given)
+    machine = Machine(smp=number("SMP", 2), timeout=number("TIMEOUT"), show=True, **given)
     if option("DEBUG"):
         machine.wait_for_gdb()
-    machine.make_initrd(pathlib.Path(script) if script else None, files)
-    if not script:
-        machine.interactive()
-        return 0
-    result = machine.run_script(show=True)
-    if option("CONSOLE"):
-        pathlib.Path(option("CONSOLE")).write_text(result.console, "utf-8")
-    if result.errors:
-        print(result.errors, file=sys.stderr)
-    elif out:
-        shutil.copytree(result.out, out, dirs_exist_ok=True)
+    if not option("SCRIPT"):
+        machine.show = False
+        machine.make_initrd(files=option("FILES"))
+        return machine.interactive()
+    machine.make_initrd(pathlib.Path(option("SCRIPT")), option("FILES"))
+    result = machine.run_script()
+    print(result.errors, end="", file=sys.stderr)
+    if option("OUT") and not result.errors:
+        shutil.copytree(result.out, option("OUT"), dirs_exist_ok=True)
     return result.status

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tracing where CPUs come and go, where EL2 is a stub while there is no VM, and where tracing can't
-be set up or started."""
+"""Tracing where CPUs come and go, where EL2 is a stub, and where it can't be set up or started."""
 
 import pytest
 
@@ -92,9 +91,8 @@ taskset 2 sh -c 'echo 4 >write_event'
 traces 0 7
 [ "$(fileop read per_cpu/cpu1/trace_pipe_raw)" = ENODEV ]
 unload; echo 1024 >buffer_size_kb; load; traces 1 8; unload"""),
-    # Tracing keeps KVM's virtualization enabled for as long as the buffer is loaded: before the
-    # first VM, between two, and after the last one. Without the buffer a write of an event and of a
-    # filter enables it for itself.
+    # A loaded buffer keeps KVM's virtualization enabled: before the first VM, between two, after
+    # the last one. Without it a write of an event or of a filter enables it for itself.
     ("stub, no VM", {
         "max, 1": STUB | {"smp": 1}, "max, 2": STUB, "cortex-a72, 1": STUB | A72 | {"smp": 1},
         "cortex-a72, 2": STUB | A72}, """
@@ -107,8 +105,7 @@ for id in 1 2 3; do
 	echo 0 >events/hypervisor/selftest/filter
 	disabled; hotplug; guest; until_true 10 disabled
 done"""),
-    # Tracing goes on when the first VM comes and when the last one goes, and goes off while there
-    # is one.
+    # Tracing goes on when the first VM comes and the last one goes, and off while there is one.
     ("stub, around a VM", {
         "cortex-a72": STUB | A72, "max": STUB, "one CPU": STUB | {"smp": 1}}, """
 load; hold; writes 1; guest; grep 'hyp_exit reason=guest' trace
@@ -132,8 +129,7 @@ enabled; exec 3<&-; until_true 10 disabled
 grep '(unloaded)' buffer_size_kb"""),
     ("no stub under pKVM", {"protected": STUB | {"mode": "protected"}},
      "load; disabled; writes 1; guest; writes 2; unload"),
-    # The files are there by then, and can't be opened, as the host's own of the same name; of
-    # those, what describes an event still can. What is open goes on.
+    # The files can't be opened, as the host's own, but for what describes an event.
     ("tracefs is locked down later", {"": {}}, r"""
 load; echo 42 >write_event; exec 3<trace_pipe
 mount -t securityfs securityfs /sys/kernel/security

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The last events on the console, when the kernel panics and when the hypervisor does. That such a
-guest has no good end is what is wanted here."""
+"""The last events on the console, when the kernel panics and when the hypervisor does."""
 
 import re
 
@@ -57,8 +56,7 @@ def test_kernel(panics):
 
 
 def test_one_cpu(panics):
-    """Events of the CPU that panics, without those that were consumed before. (That a CPU's
-    trace_pipe has come to the end shows when tracing is off.)"""
+    """Events of the CPU that panics, without those that were consumed before."""
     output, console, dump = panics("""only_numbers; echo 0 >tracing_on
         head -n 200 per_cpu/cpu1/trace_pipe >/tmp/some; crash 1""", mode="nvhe", cpu="cortex-a72",
                                    cmdline="ftrace_dump_on_oops=0,hypervisor=orig_cpu")
@@ -82,8 +80,7 @@ def test_no_events(panics):
     assert console.count(HEAD) == 1 and EMPTY in console
 
 
-# The host reads memory that is not its own. EL2 still serves what the host touches on the way to
-# its end. Nobody has asked for the events; with the option they are printed once as well.
+# The host reads memory that is not its own. EL2 still serves what the host touches until it ends.
 STEALS = r"""
 echo hypervisor:host_mem_abort >set_event; echo hypervisor:selftest >>set_event
 echo 1 >tracing_on; numbers 5
@@ -98,7 +95,8 @@ echo "it has got $(wc -c </tmp/stolen) bytes"
     {}, {"cpu": "cortex-a72", "cmdline": "ftrace_dump_on_oops=hypervisor"}],
     ids=["hVHE", "nVHE"])
 def test_hypervisor(panics, machine):
-    """The abort of the theft is after the numbers, and nothing but aborts after it; in order."""
+    """The abort of the theft is after the numbers, and nothing but aborts after it; in order.
+    Nobody has asked for the events; with the option they are printed once as well."""
     output, console, dump = panics(STEALS, **machine)
     addr = "addr=" + re.search(r"addr=(0x[0-9a-f]+)", output)[1]
     assert "it has got" not in output

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The runner: what the guest's script says comes out, and how it ends is the exit status, whichever
-way that is."""
+"""The runner: what the guest's script says comes out, and how it ends is the exit status."""
 
 import re
 import shutil
@@ -14,8 +13,7 @@ from hyptrace.machine import BUILD
 
 pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
 
-# The script, what it is given, its status, and what is found in its output, the errors and the
-# console
+# The script, what it is given, its status, and what is found in its output, errors and console
 ENDS = {
     "the script's exit status and its output come out":
         ("echo hello; echo error >&2; exit 7", {}, 7, "^hello\nerror\n\0\0"),
@@ -51,8 +49,7 @@ def test_ends(vm, name):
 
 
 def test_slow(vm, monkeypatch):
-    """A hang ends at the time limit. That, limits in the guest and its kernel's are longer where
-    the machine is slow."""
+    """A hang ends at the time limit. That and the guest's are longer where the machine is slow."""
     monkeypatch.setenv("SCALE", "300")
     result = vm('echo "$HYP_TRACE_SCALE"; cat /proc/cmdline; while :; do sleep 1; done', timeout=4)
     assert result.status == vms.HUNG and "Run /init" in result.console
@@ -72,8 +69,7 @@ def test_files(vm, tmp_path):
 @pytest.mark.seconds(12)
 @pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
 def test_debug(kernel, tmp_path, mode, cpu):
-    """gdb stops where EL2 handles a trap and at a function of the host kernel; then the VM goes
-    on."""
+    """gdb stops at a trap to EL2 and at a function of the host kernel; then the VM goes on."""
     kernel()
     (tmp_path / "commands").write_text(
         "break __kvm_nvhe_handle_trap\nbreak kernel_init\ncontinue\ninfo symbol $pc\ncontinue\n"
@@ -107,9 +103,8 @@ write to 0xffff000001234567 of 8 bytes by task 12 on cpu 1:
 @pytest.mark.host
 @pytest.mark.seconds(1)
 def test_splats():
-    """Errors of KASAN and panics of the hypervisor are splats; so is a race of ours: in our
-    function, in a static one that was made another, and in one that ours calls. One of the kernel's
-    own is none, nor one in an interrupt of ours; nor what the list of harmless ones has."""
+    """KASAN's errors, panics of the hypervisor, and races of a function of ours, of one that the
+    compiler made another, and of one that ours calls; not the kernel's own, nor harmless ones."""
     for text in ("BUG: KASAN: use-after-free", "nVHE hyp panic at:",
                  RACE.format("rb_reader_update", "kthread"),
                  RACE.format("rb_move_tail", "hyp_trace_get"),
