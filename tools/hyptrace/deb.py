@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian packages of build/tree for an arm64 machine: the image with its modules, the headers, and
-perf. The configuration is Debian's own of the same version, and deb.config."""
+"""Debian packages of build/tree for arm64, by Debian's own configuration and deb.config."""
 
 import lzma
 import pathlib
 import shutil
+import tempfile
 
 from hyptrace import base, image, kernel, perf, process
-from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need, note, option
+from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need, option
 
-# GiB on the disk, and minutes on two cores. Those of arm64 are estimates.
-FLAVOURS = {"cloud-arm64": (2, 90), "arm64": (20, 300)}
+FLAVOURS = "cloud-arm64", "arm64"
 FRAGMENT = TOOLS / "deb.config"
 # Our perf stands beside Debian's.
 CONTROL = """Package: hyptrace-tools
@@ -25,9 +24,8 @@ Description: perf of the kernel with hypervisor tracing
 
 
 def _configure(flavour, out, words, lsmod):
-    """Debian's configuration and ours, with the defaults of what they leave open. With LSMOD, only
-    the modules that it names."""
-    package = f"linux-config-{base.read().name}"
+    """Debian's configuration and ours; with LSMOD, only the modules that it names."""
+    package = base.read().package.replace("source", "config")
     root = image.suite("machine", package, package)
     packed = root / f"usr/src/{package}/config.arm64_none_{flavour}.xz"
     out.joinpath("debian.config").write_bytes(lzma.decompress(packed.read_bytes()))
@@ -45,30 +43,29 @@ def _configure(flavour, out, words, lsmod):
 
 def _pack_tools(out, version):
     """The package of perf"""
-    tools = out / "tools"
-    shutil.rmtree(tools, ignore_errors=True)
-    for directory in "usr/bin", "DEBIAN":
-        (tools / directory).mkdir(parents=True)
-    shutil.copy(perf.build(), tools / "usr/bin/hyptrace-perf")
-    (tools / "DEBIAN/control").write_text(CONTROL.format(version), "utf-8")
-    process.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", tools, out])
-    shutil.rmtree(tools)
+    with tempfile.TemporaryDirectory(dir=out) as made:
+        tools = pathlib.Path(made)
+        for directory in "usr/bin", "DEBIAN":
+            (tools / directory).mkdir(parents=True)
+        shutil.copy(perf.build(), tools / "usr/bin/hyptrace-perf")
+        (tools / "DEBIAN/control").write_text(CONTROL.format(version), "utf-8")
+        tools.chmod(0o755)
+        process.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", tools, out])
 
 
 def build(flavour="cloud-arm64", lsmod=""):
     """Build them in build/deb/FLAVOUR; their paths."""
     if flavour not in FLAVOURS:
         raise Failure(f"no flavour {flavour}: {' or '.join(FLAVOURS)}")
-    need("kernel", "deb")
-    out, (space, minutes) = BUILD / "deb" / flavour, FLAVOURS[flavour]
+    need("deb")
+    out = BUILD / "deb" / flavour
     words = ["-C", base.read().tree, f"O={out}/obj", f"LOCALVERSION=-hyptrace-{flavour}"]
     with process.lock(f"deb-{flavour}"):
         (out / "obj").mkdir(parents=True, exist_ok=True)
-        note(f"all of it takes about {minutes} minutes on two cores, and {space} GiB under build/")
         _configure(flavour, out, words, lsmod)
         for old in out.glob("*.deb"):    # perhaps of another version
             old.unlink()
-        kernel.long_make("arm64", out / "build.log", "building the packages, steps",
+        kernel.long_make("arm64", out / "build.log", "building the packages",
                          [*words, "DPKG_FLAGS=-d", "KDEB_COMPRESS=xz", "bindeb-pkg"],
                          DEBFULLNAME="hyptrace", DEBEMAIL="hyptrace@localhost")
         _pack_tools(out, kernel.make("arm64", *words, "-s", "kernelversion").strip())

@@ -16,7 +16,6 @@ ExecStopPost=/usr/bin/systemctl poweroff --no-block
 [Install]
 WantedBy=multi-user.target'
 
-# The scripts of the packages make the initrd and the image.
 setup() {
 	root=$1
 	shift
@@ -28,7 +27,7 @@ setup() {
 	cp "$0" "$root/usr/local/sbin/hyptrace-test"
 	cp "$@" "$root/packages"
 	mount --bind "$root/efi" "$root/efi"    # bootctl asks for a file system of its own
-	status=0
+	status=0    # The scripts of the packages make the initrd and the image.
 	SYSTEMD_RELAX_ESP_CHECKS=1 chroot "$root" sh -ec 'systemd-machine-id-setup
 		bootctl --quiet --esp-path=/efi --no-variables install
 		dpkg --install /packages/*.deb
@@ -42,13 +41,10 @@ setup() {
 # Two partitions, filled without mounting them
 disk() {
 	esp=$2.esp fs=$2.fs
-	rm -f "$2" "$esp" "$fs"
-	truncate -s 256M "$esp"
-	mkfs.vfat -n ESP "$esp"
+	mkfs.vfat -n ESP -C "$esp" 262144
 	mcopy -s -i "$esp" "$1/efi"/* ::
 	rm -rf "${1:?}/efi"/*
-	truncate -s 3072M "$fs"
-	mke2fs -q -t ext4 -d "$1" "$fs"
+	mke2fs -q -t ext4 -d "$1" "$fs" 3072M
 	truncate -s 3330M "$2"
 	printf '%s\n' "label: gpt" "start=1MiB, size=256MiB, type=uefi, name=esp" \
 		"size=3072MiB, type=linux, name=root" | sfdisk "$2"

@@ -22,54 +22,38 @@ MODULES = """virtio_blk virtio_rng efivarfs autofs4 efi_pstore qemu_fw_cfg confi
     polyval_ce""".split()
 DEBIANS = """systemd systemd-sysv udev kmod systemd-boot systemd-boot-efi systemd-ukify
     initramfs-tools cpio busybox-static trace-cmd qemu-system-arm""".split()
-# What is seen; the command; what all lines of its answer are, or one of them; an answer that is
-# wrong
 BINFMT = "/proc/sys/fs/binfmt_misc"
 INSTALLED = 'dpkg -l "linux-image-*" hyptrace-tools trace-cmd qemu-system-arm | grep ^ii'
+# What is seen; the command; what all lines of its answer are, or one of them
 SEEN = [
     ("the kernel is the package's", "uname -srm", all,
-     rf"Linux 6\.12\.\d+-hyptrace-{FLAVOUR} aarch64", "Linux 6.12.117-debian aarch64"),
-    ("its package is installed", INSTALLED, any, rf"ii  linux-image-\S*-hyptrace-{FLAVOUR}\s.*",
-     "ii  trace-cmd 3.3"),
-    ("and no other one's", INSTALLED, all, r"ii  (linux-image-\S*-hyptrace-|(?!linux-image-)).*",
-     f"ii  linux-image-6.12.117-hyptrace-{FLAVOUR} 1\nii  linux-image-6.12.100-arm64 1"),
-    ("EFI firmware booted it", "ls -d /sys/firmware/efi", all, "/sys/firmware/efi",
-     "exit status 2"),
+     rf"Linux 6\.12\.\d+-hyptrace-{FLAVOUR} aarch64"),
+    ("its package is installed", INSTALLED, any, rf"ii  linux-image-\S*-hyptrace-{FLAVOUR}\s.*"),
+    ("and no other one's", INSTALLED, all, r"ii  (linux-image-\S*-hyptrace-|(?!linux-image-)).*"),
+    ("EFI firmware booted it", "ls -d /sys/firmware/efi", all, "/sys/firmware/efi"),
     ("KVM is protected", "dmesg | grep -o 'kvm.* mode initialized.*'", all,
-     ".*Protected hVHE mode initialized.*", "kvm [1]: Hyp mode initialized successfully"),
+     ".*Protected hVHE mode initialized.*"),
     # As many as a Linux that boots has at least
     ("trace-cmd recorded its exits", 'grep -c "hyp_enter:.*reason=guest" report', all,
-     r"[1-9]\d{3,}", "999"),
-    ("and knows all events", r'grep -c "UNKNOWN EVENT\|FAILED" report', all, "0|exit status 1",
-     "2"),
+     r"[1-9]\d{3,}"),
+    ("and knows all events", r'grep -c "UNKNOWN EVENT\|FAILED" report', all, "0|exit status 1"),
     # As in its table: the name, and how many there were
     ("perf of the package names the exits",
      "hyptrace-perf kvm stat report -i stat --stdio 2>&1", any,
-     r" *(DABT_LOW|WFx|SYS64|IRQ) +[1-9]\d* .*", "  SYS64          0    96.76%"),
+     r" *(DABT_LOW|WFx|SYS64|IRQ) +[1-9]\d* .*"),
 ]
 
 
-def judge(said):
-    """What is seen of what the machine said: (name, whether it is so, the answer)."""
+def judge(checks, said):
+    """What is seen of what the machine said."""
     said = said.replace("\r", "")
     answers = dict(part.partition("\n")[::2] for part in re.split(r"^# ", said, flags=re.M)[1:])
     guest = re.search(rf"^the guest is up: .*-hyptrace-{FLAVOUR}$", said, re.M)
-    yield "the test there comes to its end", "end" in answers, said
-    yield "Debian's QEMU ran a guest with KVM", guest, said
-    for name, command, which, form, _ in SEEN:
+    checks("the test there comes to its end", "end" in answers, said)
+    checks("Debian's QEMU ran a guest with KVM", guest, said)
+    for name, command, which, form in SEEN:
         lines = answers.get(command, "").splitlines()
-        yield name, lines and which(re.fullmatch(form, line) for line in lines), "\n".join(lines)
-
-
-@pytest.mark.fast
-@pytest.mark.host
-@pytest.mark.parametrize("name, command, which, form, wrong", SEEN,
-                         ids=[row[0].replace(" ", "_") for row in SEEN])
-def test_judge(name, command, which, form, wrong):
-    """Each thing that is seen can fail, and be missing."""
-    assert not which(re.fullmatch(form, line) for line in wrong.splitlines())
-    for said in "", f"# {command}\n{wrong}\n# end\n":
-        assert not dict(each[:2] for each in judge(said))[name]
+        checks(name, lines and which(re.fullmatch(form, line) for line in lines), "\n".join(lines))
 
 
 def enable_arm64():
@@ -131,5 +115,4 @@ def test_deb(checks, tmp_path):
         checks(f"the headers' {program} is for arm64", re.search("Machine: *AArch64", said), said)
     disk = make_disk(tmp_path, [packages[names[0]], packages["hyptrace-tools"]])
     checks("they install on a Debian 13 arm64 machine", disk.exists())
-    for name, passed, comment in judge(boot(disk)):
-        checks(name, passed, comment)
+    judge(checks, boot(disk))

@@ -42,20 +42,18 @@ def find(expression, name):
 
 
 def sphinx(tree, directory, out):
-    """What sphinx-build says, as `make SPHINXDIRS=directory htmldocs` has it, but with nothing left
-    in the tree."""
-    return run(["sphinx-build", "-q", "-b", "html", "-c", tree / "Documentation",
-                "-d", out / "doctrees", "-D", "version=6.12", "-D", "release=6.12",
-                "-D", f"kerneldoc_srctree={tree}", "-D",
-                f"kerneldoc_bin={tree}/scripts/kernel-doc", tree / "Documentation" / directory,
-                out / "html"],
-               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "BUILDDIR": str(out.parent)}
+    """What sphinx-build says, as `make htmldocs' has it, but with nothing left in the tree."""
+    docs = tree / "Documentation"
+    words = ["version=6.12", "release=6.12", f"kerneldoc_srctree={tree}",
+             f"kerneldoc_bin={tree}/scripts/kernel-doc"]
+    return run(["sphinx-build", "-q", "-b", "html", "-c", docs, "-d", out / "doctrees",
+                *(word for each in words for word in ("-D", each)), docs / directory, out / "html"],
+               env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "BUILDDIR": str(out.parent)}
                ).stdout.splitlines()
 
 
 def test_sphinx(tree, checks, tmp_path):
-    """trace/ and virt/kvm/ are built; no warning names one of our documents, or the file that
-    kernel-doc has read for it. Each function of the ring's headers is described."""
+    """No warning names our documents or files. The functions of the ring's headers are there."""
     said = sphinx(tree, "trace", tmp_path / "trace") + sphinx(tree, "virt/kvm", tmp_path / "kvm")
     ours = ["hypervisor-tracing", "hypervisor-events", *trees.new_files()]
     checks.equals("it does not warn about our documents and their kernel-doc",
@@ -67,21 +65,13 @@ def test_sphinx(tree, checks, tmp_path):
                functions and all(f'id="c.{name}"' in html for name in functions), functions)
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, KVM])
-def test_listed(tree, document):
-    """The index lists them."""
-    path = tree / document
-    assert f"   {path.stem}\n" in (path.parent / "index.rst").read_text("utf-8")
-
-
 def test_readme_is_short():
     """README.md has 195 lines at most."""
     assert read("README.md").count("\n") <= 195
 
 
 def test_files():
-    """The guide explains each file of the instance, as terms of a line each, without the
-    directory."""
+    """The guide explains each file of the instance, as terms of a line each."""
     terms = [found[1] for line in find("^``.*", GUIDE)
              for term in line.split(",") if (found := re.match(r" *``(?:.*/)?([a-z_]*)``$", term))]
     files = [name for path in (ROOT / "kernel/trace/remote").glob("*.c")
@@ -104,8 +94,7 @@ def listed_events():
 
 
 def test_events(checks):
-    """Each event has a section with a line of output, or why there is none, and with what the host
-    learns; each of its fields is explained, there or in a section that this one names."""
+    """A section for each event: a line of output, what the host learns, and each of its fields."""
     parts = re.split(r"^(.*)\n=+$", read(EVENTS), flags=re.M)
     texts, events = dict(zip(parts[1::2], parts[2::2])), listed_events()
     checks("the event list has events", len(events) >= 15, len(events))
@@ -120,25 +109,20 @@ def test_events(checks):
             "Fields (as|and)|for the same reason", text)), left)
 
 
-def test_security_scripts():
-    """The security tables name checks that are in the kselftest."""
-    named = find(r"^ *(?:- )?\| ``([a-z_]*\.sh)`` ([^(].*)$", SECURITY)
-    assert len(named) >= 23
-    assert not [each for each in named if each[1] not in read(f"{KSELFTEST}/{each[0]}")]
-
-
-def test_security_programs():
-    """The tables name tests in C that are there. Of KUnit's it is a case."""
-    named, missing = find(r"^ *(?:- )?\| ``([a-z_/]*\.c)`` (.*)$", SECURITY), []
-    for name, text in named:
+def test_security_tests(checks):
+    """The security tables name scripts of the kselftest, tests in C, and cases of KUnit."""
+    scripts = find(r"^ *(?:- )?\| ``([a-z_]*\.sh)`` ([^(].*)$", SECURITY)
+    programs = find(r"^ *(?:- )?\| ``([a-z_/]*\.c)`` (.*)$", SECURITY)
+    checks("it names many", len(scripts) >= 23 and len(programs) >= 20)
+    for name, text in scripts:
+        checks(f"{name} {text}", text in read(f"{KSELFTEST}/{name}"))
+    for name, text in programs:
         path = {"hyp_trace": "arch/arm64/kvm/", "remote": "kernel/trace/"}.get(
             name.partition("/")[0], f"{USER}/") + name
         case = re.sub("(?<=remote/tests/).*", "test.c", path)
         kunit = re.search("/(hyp_trace|remote)/tests/test", path)
         wanted = rf"KUNIT_CASE(_SLOW)?\({text}\)" if kunit else re.escape(text)
-        if text not in read(path) or not find(wanted, case):
-            missing.append((name, text))
-    assert len(named) >= 20 and not missing
+        checks(f"{name} {text}", text in read(path) and find(wanted, case))
 
 
 def test_security_hypercalls():
@@ -154,7 +138,10 @@ def test_security_hypercalls():
 
 @pytest.mark.parametrize("document", ["README.md", *DOCUMENTS, KVM])
 def test_paths(tree, document):
-    """The paths in a document lead somewhere: from the root, or of a source file in short."""
+    """The paths in a document lead somewhere. The index beside it lists it."""
+    path = tree / document
+    assert path.suffix == ".md" or (
+        f"   {path.stem}\n" in (path.parent / "index.rst").read_text("utf-8"))
     paths = find(r"(?<![\w./])(?:arch|fs|include|kernel|patches|tools|Documentation)/[\w./-]*\w"
                  r"|[\w./-]*\w\.[ch]\b", document)
     assert not [path for path in paths if not (ROOT / path).exists() and
@@ -185,24 +172,19 @@ def kernel_doc(tree, *files):
 
 
 def test_kernel_doc(tree, checks):
-    """kernel-doc -Wall has nothing against new files, nor against functions that the patches add to
-    the kernel's own files and describe."""
+    """kernel-doc -Wall accepts new files, and functions that the patches add to others."""
     checks.equals("of new files", kernel_doc(
         tree, *(name for name in trees.new_files() if name.endswith((".c", ".h")))), [])
-    added = []
-    for patch in (f"patches/{topic}/{name}" for topic in trees.topics()
-                  for name in patches.series(topic)):
-        for part in read(patch).split("\n+++ b/")[1:]:
-            added += [(function, part.split()[0]) for function in re.findall(
-                r"^\+/\*\*\n\+ \* ([a-z_]+)(?:\(\))? - ", part, re.M)]
+    text = "".join(text for topic in trees.topics() for text in patches.texts(topic).values())
+    added = [(function, part.split()[0]) for part in text.split("\n+++ b/")[1:] for function in
+             re.findall(r"^\+/\*\*\n\+ \* ([a-z_]+)(?:\(\))? - ", part, re.M)]
     checks("patches add functions with kernel-doc", added)
     checks.equals("of those", [line for function, file in added for line in kernel_doc(tree, file)
                                if re.search(rf"\b{function}\b", line)], [])
 
 
 def test_maintainers(tree):
-    """The entry in the tree's MAINTAINERS is ours, and all that is new of hyp-trace is in it. What
-    other topics add belongs to the entries of what they change."""
+    """The entry in the tree's MAINTAINERS is ours, and all that is new of hyp-trace is in it."""
     assert f"\n\n{read('MAINTAINERS')}\n" in (tree / "MAINTAINERS").read_text("utf-8")
     covered = [re.sub("/$", "/*", pattern) for pattern in find(r"^F:\t(.*)", "MAINTAINERS")]
     assert not [name for name in trees.new_files("hyp-trace")

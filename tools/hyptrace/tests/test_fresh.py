@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is committed, on Debian machines with nothing but make and git: `make run` as root and as a
-user with sudo; and each step on a machine of its own, so that it must know its packages itself."""
+"""What is committed, on Debian machines with nothing but make and git: `make run' as root and as a
+user with sudo, and the tests on a machine that has not built anything."""
 
 import re
 import time
@@ -49,76 +49,35 @@ else
 		sh -c "cd /src/hyptrace && $command"
 fi
 """
-# make would install the step's packages.
-PYTHON = """(apt-get -q update && apt-get -q -y install --no-install-recommends python3) >&2
-	PYTHONPATH=tools python3 -B -m hyptrace """
-# A step, what is removed of what it makes, what is there afterwards, and what it says. The kernel:
-# all programs that kbuild makes for itself, the key that it makes, and the link. The tree comes
-# last: of a source that is unpacked anew all of the kernel is made anew.
+# Who runs a command; what is removed of what was built: all, or the link of the kernel with the
+# programs that kbuild makes for itself, or the source; the command, and what it says
+KERNEL = "kernel-default/scripts kernel-default/certs kernel-default/vmlinux"
 STEPS = [
-    ("kernel", "kernel-default/scripts kernel-default/certs kernel-default/vmlinux "
-     "kernel-default/arch/arm64/boot",
-     "kernel-default/arch/arm64/boot/Image kernel-default/scripts/sign-file", ""),
-    ("rootfs", "rootfs.cpio suite-machine-rootfs", "rootfs.cpio", ""),
-    ("vm", "", "", "^aarch64"),
-    ("series", "series", "series/hyp-trace/2-trace-remote/0000-cover-letter.patch", ""),
-    ("check", "results", "results/junit.xml", "^[1-9][0-9]* passed, 0 failed"),
-    ("tree", "tree tree-replay dl", "tree/Kbuild tree/.git", ""),
+    ("root", ".", "make run", "guest exits, as KVM counted"),
+    ("user", f"{KERNEL} rootfs.cpio suite-machine-rootfs", "make run", "events lost: 0"),
+    ("root", "results", "make check SET=fast TESTS='scripts packages trace writer'",
+     "(?m)^[1-9][0-9]* passed, 0 failed"),
+    ("root", "tree tree-replay dl series", "make series", "patches and a cover letter"),
 ]
-BEFORE = {"vm": "echo uname -m >/tmp/script; export SCRIPT=/tmp/script;",
-          # Tests that need no kernel
-          "check": "export SET=fast TESTS='scripts packages trace writer';"}
 
 
-class Machines:
-    """The machines of a release; bookworm's have the archive of security updates."""
-
-    def __init__(self, release):
-        self.dir, self.base, new = (BUILD / "fresh" / release / at for at in ("", "base", "new"))
-        self.dir.mkdir(parents=True, exist_ok=True)
-        if not self.base.exists() or time.time() - self.base.stat().st_mtime > 86400:
-            process.run(as_root("rm", "-rf", "--one-file-system", self.base, new))
-            image.machine(release, new, "--include=make,git", "--skip=cleanup/apt/lists",
-                          security=release == "bookworm")
-            process.run(as_root("sh", "-c", f"touch '{new}' && mv '{new}' '{self.base}'"))
-
-    def remove(self, *paths):
-        """Of what the machines before have made under build/."""
-        process.run(as_root("rm", "-rf", "--one-file-system",
-                            *(self.dir / "build" / path for path in paths)))
-
-    def run(self, command, user="root"):
-        """Run a command on a new machine."""
-        return process.run(as_root("sh", "-euc", MACHINE, "machine", self.dir, ROOT, user, command),
-                           check=False)
-
-
-@pytest.fixture(name="machines", params=["bookworm", "trixie"])
-def _machines(request):
-    """The machines of each release."""
+@pytest.mark.seconds(1500)
+@pytest.mark.parametrize("release", ["bookworm", "trixie"])
+def test_run(checks, release):
+    """The first command of the README, from nothing, and others."""
     need("fresh")
-    with process.lock(f"fresh-{request.param}"):
-        yield Machines(request.param)
-
-
-@pytest.mark.seconds(900)
-def test_run(machines, checks):
-    """The first command of the README, from nothing; then by a user, for whom the kernel is there,
-    but not what builds it and what links it."""
-    for user, removed in [("root", [""]), ("user", "kernel-default/scripts kernel-default/vmlinux "
-                                           "rootfs.cpio suite-machine-rootfs".split())]:
-        machines.remove(*removed)
-        done = machines.run("make run", user)
-        checks(f"make run, as {user}", not done.returncode and "events lost: 0" in done.stdout
-               and "guest exits, as KVM counted" in done.stdout, done.stdout[-4000:])
-
-
-@pytest.mark.seconds(600)
-def test_steps(machines, checks):
-    """Each step alone"""
-    for step, removed, made, says in STEPS:
-        machines.remove(*removed.split())
-        done = machines.run(BEFORE.get(step, "") + PYTHON + step)
-        there = all((machines.dir / "build" / path).exists() for path in made.split())
-        checks(f"{step} alone", not done.returncode and there
-               and re.search(says, done.stdout, re.M), done.stdout[-4000:])
+    at = BUILD / "fresh" / release
+    base, new = at / "base", at / "new"
+    with process.lock(f"fresh-{release}"):
+        at.mkdir(parents=True, exist_ok=True)
+        if not base.exists() or time.time() - base.stat().st_mtime > 86400:
+            process.run(as_root("rm", "-rf", "--one-file-system", base, new))
+            image.machine(release, new, "--include=make,git", "--skip=cleanup/apt/lists")
+            process.run(as_root("sh", "-c", f"touch '{new}' && mv '{new}' '{base}'"))
+        for user, removed, command, says in STEPS:
+            process.run(as_root("rm", "-rf", "--one-file-system",
+                                *(at / "build" / path for path in removed.split())))
+            done = process.run(as_root("sh", "-euc", MACHINE, "machine", at, ROOT, user, command),
+                               check=False)
+            checks(f"{command}, as {user}", not done.returncode and re.search(says, done.stdout),
+                   done.stdout[-4000:])
