@@ -206,7 +206,7 @@ class Bench:
         yield "el2_event_off_insns", Figure(insns, "insns")
         yield "el2_event_wasted_insns", Figure(len(wasted), "insns")
         if self.has("__tracepoint_kvm_trap_enter"):
-            found = sites.tracepoints(self.built / "vmlinux", TRACEPOINTS).values()
+            found = sites.tracepoints(self.built, TRACEPOINTS).values()
             yield "kvm_event_off_insns", Figure(1 + max(more for _, _, more in found), "insns")
 
     def figures(self, syscalls=False, full=False):
