@@ -8,7 +8,6 @@ PATH=$PWD/hyp-trace:$PATH
 modules=$PWD/hyp-trace/modules
 tracing=/sys/kernel/tracing
 hyp=$tracing/hypervisor
-host=$tracing/instances/bench
 cpu0=$hyp/per_cpu/cpu0
 filter=$hyp/events/hypervisor/selftest/filter
 debug=/sys/kernel/debug
@@ -16,6 +15,9 @@ N=4000		# events, a few pages
 MANY=20000	# what a ring of 1 MB has room for; so that the timer's interrupts do not count
 # The ring whose events are written and read: the hypervisor's, or the host's
 ring=$hyp written=$hyp/write_event
+# Each way to read a CPU's ring: HOW:FILE
+WAYS="raw:trace_pipe_raw page:trace_pipe_raw splice:trace_pipe_raw mmap:trace_pipe_raw
+	text:trace_pipe"
 
 # runs COMMAND..: as often as asked for
 runs() { for _ in $(seq "$RUNS"); do "$@"; done; }
@@ -68,18 +70,13 @@ cost() {
 # event_cost NAME EVENT
 event_cost() { cost "$1" $MANY "$2" many; }
 
-# The hypercalls of tracing, with their ids, and the id of one
-hcall_names() {
-	grep -o '{ [0-9]*, "__hyp_trace[a-z_]*" }' $hyp/events/hypervisor/host_hcall/format |
-		sed 's/[{,"}]//g; s/__hyp_//'
-}
-
-# tell_hcalls PATTERN: the longest of each of these hypercalls, from hyp_enter to hyp_exit in the
-# trace, and so with the end of the one, the begin of the other and host_hcall between them
+# tell_hcalls PATTERN: the longest of each of these hypercalls of tracing, from hyp_enter to hyp_exit
+# in the trace, and so with the end of the one, the begin of the other and host_hcall between them
 tell_hcalls() {
 	hcalls $cpu0/trace_pipe_raw >took
 	echo 0 >$hyp/tracing_on
-	hcall_names | awk -v pattern="^trace_($1)" '
+	grep -o '{ [0-9]*, "__hyp_trace[a-z_]*" }' $hyp/events/hypervisor/host_hcall/format |
+		sed 's/[{,"}]//g; s/__hyp_//' | awk -v pattern="^trace_($1)" '
 		NR == FNR { name[$1] = $2; next }
 		name[$1] !~ pattern { next }
 		name[$1] == "trace_swap_reader" { print "el2_swap_insns", $2, "insns" }
@@ -124,11 +121,9 @@ load_cost() {
 	echo 1024 >$hyp/buffer_size_kb
 }
 
-# change NAME FILE VALUE
-change() { echo "$1 $(bench write "$hyp/$2" 1 "$3") insns"; }
-
 # changes [SUFFIX]: which events are on, at both ends, with rings that a reader keeps
 changes() {
+	change() { echo "$1 $(bench write "$hyp/$2" 1 "$3") insns"; }
 	echo 'hypervisor:*' >$hyp/set_event
 	exec 3<$hyp/trace_pipe
 	bench write $hyp/tracing_on 1 >/dev/null
@@ -155,39 +150,27 @@ read_cost() {
 	stop
 }
 
-# file_for HOW DIRECTORY
-file_for() { [ "$1" = text ] && echo "$2/trace_pipe" || echo "$2/trace_pipe_raw"; }
-
-# reads PREFIX EVENT: each way to read a CPU's ring
+# reads PREFIX EVENT
 reads() {
-	for how in raw page splice mmap text; do
-		read_cost "$1read_${how}_insns_per_event" $how \
-			"$(file_for $how "$ring/per_cpu/cpu0")" "$2"
+	for way in $WAYS; do
+		read_cost "$1read_${way%:*}_insns_per_event" "${way%:*}" \
+			"$ring/per_cpu/cpu0/${way#*:}" "$2"
 	done
 }
 
-wakeup() {
-	cat $cpu0/trace_pipe_raw >/dev/null 2>&1 &
-	kill $! 2>/dev/null
-	bench read raw $cpu0/trace_pipe_raw >/dev/null
-	echo "wakeup_latency $(($(bench wakeup $cpu0/trace_pipe_raw $hyp/write_event 20) / 1000)) us"
-}
-
-# config_cost NAME: the first event after a change, when a CPU copies which events are on
-config_cost() {
-	echo hyp_alloc >>$hyp/set_event
-	echo '!hyp_alloc' >>$hyp/set_event
-	first=$(many 1)
-	echo "$1 $((first - $(many 1))) insns"
-}
-
-# What may grow with the number of events in the list
+# What may grow with the number of events in the list; the first one after a change, when a CPU
+# copies which are on
 event_list() {
 	nr=$(find $hyp/events/hypervisor -name id | wc -l)
 	event_cost "el2_event_insns.selftest.$nr-events" selftest
 	start selftest
-	config_cost unused >/dev/null
-	config_cost "el2_config_insns.$nr-events"
+	for _ in 1 2; do
+		echo hyp_alloc >>$hyp/set_event
+		echo '!hyp_alloc' >>$hyp/set_event
+		first=$(many 1)
+		next=$(many 1)
+	done
+	echo "el2_config_insns.$nr-events $((first - next)) insns"
 	stop
 	read_cost "read_text_insns_per_event.$nr-events" text $cpu0/trace_pipe selftest
 	changes ".$nr-events"
@@ -197,17 +180,10 @@ event_list() {
 # hyp_enter, host_hcall and hyp_exit; PSCI_VERSION these, host_smc, psci_call, and the CPU parks.
 off() {
 	[ -e $debug/hyp_call ] || insmod "$modules/hyp_call.ko" || exit
-	echo "hcall_insns.$KERNEL $(bench write $debug/hyp_call $MANY 'hvc 0xc600ffff')/$MANY insns"
-	echo "psci_insns.$KERNEL $(bench write $debug/hyp_call $MANY 'smc 0x84000000')/$MANY insns"
-}
-
-# An event in rings of other sizes
-growth() {
-	for pages in 4 64 1024 16384 65536; do
-		echo $((pages * 4)) >$hyp/buffer_size_kb
-		event_cost "el2_event_insns.selftest.$pages-pages" selftest
+	for call in 'hcall hvc 0xc600ffff' 'psci smc 0x84000000'; do
+		took=$(bench write $debug/hyp_call $MANY "${call#* }")
+		echo "${call%% *}_insns.$KERNEL $took/$MANY insns"
 	done
-	echo 1024 >$hyp/buffer_size_kb
 }
 
 # As many events of each CPU, one after the other, merged
@@ -231,12 +207,12 @@ guest_time() { guest "$@" | awk -F ' (from|to|tid)=' 'NF > 3 { printf "%d\n", ($
 # How many events in a hundred are overwritten before this reader has them, in a ring of 64 KB
 loss() {
 	echo 64 >$hyp/buffer_size_kb
-	for how in raw page splice mmap text; do
+	for way in $WAYS; do
 		echo selftest >$hyp/set_event
 		echo 1 >$hyp/tracing_on
-		bench follow $how "$(file_for $how $cpu0)" $hyp/write_event 100000 >/dev/null
+		bench follow "${way%:*}" "$cpu0/${way#*:}" $hyp/write_event 100000 >/dev/null
 		lost=$(of_stats overrun $cpu0)
-		echo "loss_$how $((100 * lost))/$((lost + $(of_stats 'read events' $cpu0))) percent"
+		echo "loss_${way%:*} $((100 * lost))/$((lost + $(of_stats 'read events' $cpu0))) percent"
 		stop
 	done
 }
@@ -289,7 +265,6 @@ events() {
 	echo 0 >$filter
 	runs changes
 	runs load_cost
-	[ -d $tracing/events/kvm/kvm_trap_enter ] || return 0
 	ring=$tracing
 	runs cost kvm_event_insns.trap $((2 * N)) 'kvm:kvm_trap_enter kvm:kvm_trap_exit' \
 		guest_time --hvc $N
@@ -298,7 +273,7 @@ events() {
 	ring=$hyp
 }
 
-# All else that is counted
+# All else that is counted: also events in rings of other sizes, and the host's
 more() {
 	cp -r $hyp/events/hypervisor /out
 	runs traced selftest bench crossings $hyp/write_event $N |
@@ -306,11 +281,21 @@ more() {
 	runs traced 'hyp_enter hyp_exit host_hcall' hcall_costs
 	runs reads "" selftest
 	runs read_cost read_trace_insns_per_event text $cpu0/trace selftest
-	runs growth
-	runs traced selftest wakeup
+	for pages in 4 64 1024 16384 65536; do
+		echo $((pages * 4)) >$hyp/buffer_size_kb
+		runs event_cost "el2_event_insns.selftest.$pages-pages" selftest
+	done
+	echo 1024 >$hyp/buffer_size_kb
+	start selftest
+	for _ in $(seq "$RUNS"); do
+		bench read raw $cpu0/trace_pipe_raw >/dev/null
+		took=$(bench wakeup $cpu0/trace_pipe_raw $hyp/write_event 20)
+		echo "wakeup_latency $((took / 1000)) us"
+	done
+	stop
 	insmod "$modules/host_event.ko" || exit
-	mkdir $host
-	ring=$host written=$debug/host_event
+	ring=$tracing/instances/bench written=$debug/host_event
+	mkdir "$ring"
 	runs event_cost host_event_insns host_event
 	runs reads host_ host_event
 }

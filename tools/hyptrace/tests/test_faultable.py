@@ -208,9 +208,9 @@ def test_ftrace_selftests_have_the_same_results(vm, tmp_path):
 @pytest.mark.usefixtures("plain")
 def test_costs_of_system_calls_are_within_their_bounds():
     """Those in tests/bench.bounds."""
-    figures = bench.Bench().figures(syscalls=True)
-    print("\n".join(bench.table(figures)))
-    assert not list(bench.over(bench.bounds(syscalls=True), figures))
+    figures = bench.figures_of(syscalls=True)
+    print(bench.table(figures))
+    assert not bench.over(bench.bounds(syscalls=True), figures)
 
 
 @pytest.mark.x86
