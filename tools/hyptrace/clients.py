@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lay a VM's /test out with Debian's programs, in usr/ for `cp -R usr /`. Each raises Failure if a
-release or package can't be had."""
+"""Lay a VM's /test out with Debian's programs, in usr/ for `cp -R usr /`."""
 
 import shutil
 
 from hyptrace import image, kernel, process
 from hyptrace.machine import BUILD, TOOLS, cross_for, need
 
-CLIENTS = TOOLS / "tests/clients"
-GUESTS = TOOLS / "tests/guests"
+CLIENTS, GUESTS = TOOLS / "tests/clients", TOOLS / "tests/guests"
 
 
 def beside_selftest(files, *more):
@@ -19,26 +17,25 @@ def beside_selftest(files, *more):
         shutil.copy(path, files)
 
 
-def from_root(root, files, *programs):
-    """Programs of a root with all its libraries."""
-    for program in programs:
-        (files / program).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / program, files / program)
-    shutil.copytree(root / "usr/lib", files / "usr/lib", dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("gconv"))
+def install(files, root, *paths):
+    """Programs of a root, by their paths there, with the libraries that they need and no others."""
+    to = files / "usr"
+    for path in paths:
+        image.program(root, path, to / "bin")
+    shutil.move(to / "bin/lib", to / "lib")
 
 
 def trace_cmd(files, release):
     """trace-cmd of a Debian release, or of "machine", this one's."""
     beside_selftest(files)
-    from_root(image.suite(release, "trace-cmd", "trace-cmd"), files, "usr/bin/trace-cmd")
+    install(files, image.suite(release, "trace-cmd", "trace-cmd"), "usr/bin/trace-cmd")
 
 
 def perfetto(files):
     """Perfetto and its daemons; perfetto.sh starts them."""
     root = image.suite("sid", "perfetto", "perfetto")
     beside_selftest(files, CLIENTS / "perfetto.sh")
-    from_root(root, files, "usr/bin/perfetto", "usr/sbin/traced", "usr/sbin/traced_probes")
+    install(files, root, "usr/bin/perfetto", "usr/sbin/traced", "usr/sbin/traced_probes")
 
 
 def libtracefs(files):
@@ -46,43 +43,42 @@ def libtracefs(files):
     need("kernel")
     root = image.suite("trixie", "libtracefs", "libtracefs-dev libtraceevent-dev")
     beside_selftest(files)
-    from_root(root, files)
     libraries = root / "usr/lib/aarch64-linux-gnu"
     process.run([f"{cross_for('arm64')}gcc", "-O2", "-Wall", "-Werror", "-D_GNU_SOURCE",
                  f"-I{BUILD}/tree/tools/testing/selftests", f"-I{root}/usr/include/tracefs",
-                 f"-I{root}/usr/include/traceevent", "-o", files / "libtracefs",
+                 f"-I{root}/usr/include/traceevent", "-o", files / "hyp-trace/libtracefs",
                  CLIENTS / "libtracefs.c", libraries / "libtracefs.so.1",
                  libraries / "libtraceevent.so.1", "-Wl,--allow-shlib-undefined"])
+    install(files, root, files / "hyp-trace/libtracefs")
 
 
 def qemu(files, arch="arm64"):
-    """Debian 12's QEMU for guests in the VM, with the libraries that it is linked with and no
-    others; of x86-64 with its firmware."""
+    """Debian 12's QEMU for guests in the VM; of x86-64 with its firmware."""
     need("kernel")
-    to = files / "usr"
     root = image.suite("bookworm", *(("qemu", "qemu-system-arm") if arch == "arm64" else
                                      ("qemu-x86", "qemu-system-x86", "amd64")))
-    image.program(root, f"usr/bin/qemu-system-{arch.replace('arm64', 'aarch64')}", to / "bin")
-    shutil.move(to / "bin/lib", to / "lib")
-    if arch == "x86_64":
-        to.joinpath("lib64").mkdir()
-        shutil.copy(to / "lib/ld-linux-x86-64.so.2", to / "lib64")
-        to.joinpath("share/qemu").mkdir(parents=True)
-        for path in "seabios/bios-256k.bin", "qemu/linuxboot_dma.bin", "qemu/kvmvapic.bin":
-            shutil.copy(root / "usr/share" / path, to / "share/qemu")
+    install(files, root, f"usr/bin/qemu-system-{arch.replace('arm64', 'aarch64')}")
+    if arch == "arm64":
+        return
+    to = files / "usr"
+    to.joinpath("lib64").mkdir()
+    shutil.copy(to / "lib/ld-linux-x86-64.so.2", to / "lib64")
+    to.joinpath("share/qemu").mkdir(parents=True)
+    for path in "seabios/bios-256k.bin", "qemu/linuxboot_dma.bin", "qemu/kvmvapic.bin":
+        shutil.copy(root / "usr/share" / path, to / "share/qemu")
 
 
 def kvm_selftests():
     """Cross-build KVM's own selftests of build/tree, static and without symbols: {name: path}"""
     source, work = BUILD / "tree/tools/testing/selftests/kvm", BUILD / "kvm-selftests"
-    install = f"INSTALL_HDR_PATH={work}/usr"
+    install_to = f"INSTALL_HDR_PATH={work}/usr"
     need("kernel")
     with process.lock("kvm-selftests"):
         work.joinpath("tests").mkdir(parents=True, exist_ok=True)
-        kernel.make("arm64", "-s", "-C", BUILD / "tree", f"O={work}/headers", install,
+        kernel.make("arm64", "-s", "-C", BUILD / "tree", f"O={work}/headers", install_to,
                     "headers_install")
         kernel.long_make("arm64", BUILD / "kvm-selftests.log", "building KVM's selftests",
-                         ["-s", "-C", source, f"OUTPUT={work}/tests", install,
+                         ["-s", "-C", source, f"OUTPUT={work}/tests", install_to,
                           "LDFLAGS=-static -pthread -s",
                           f"KHDR_INCLUDES=-isystem {work}/usr/include"])
     return {path.name: path for path in [*work.glob("tests/*"), *work.glob("tests/aarch64/*")]}

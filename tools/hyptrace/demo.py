@@ -24,6 +24,11 @@ PATH=$PWD/hyp-trace:$PWD:$PATH
 VERSION = ["uname -srm", "dmesg | grep -o 'kvm.* mode initialized.*'"]
 GUEST = "guest --hvc 32 --mmio 32 --wfi 4 --cpu 1"
 KVM = "perf kvm --guest --guestkallsyms=guest.kallsyms"
+# As in the user's guide
+TIME = """awk '$2 == "[LOST" { delete t }
+     $3 == "hyp_enter" { t[$1] = $2; why[$1] = $4 }
+     $3 == "hyp_exit" && t[$1] { n[why[$1]]++; us[why[$1]] += 1e6 * ($2 - t[$1]); t[$1] = 0 }
+     END { for (r in n) printf "%-14s %6d x %7.1f us\\n", r, n[r], us[r] / n[r] }' /out/trace.txt"""
 PERIOD = {"arm64": "1000000", "x86_64": "5000000"}    # nanoseconds between two samples
 
 SETUP = {
@@ -43,7 +48,7 @@ chmod +x /bin/guest
 TYPED = {
     "": [*VERSION, "cd /sys/kernel/tracing/hypervisor", "cat events/hypervisor/hyp_enter/format",
          "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "cat trace_pipe > /out/trace.txt",
-         "wc -l < /out/trace.txt"],
+         "wc -l < /out/trace.txt", TIME],
     "trace-cmd": [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
                   "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor "
                   + GUEST, "trace-cmd report -N >trace.txt"],
@@ -109,7 +114,8 @@ def _show(out, said):
     entries = [nr for nr, line in enumerate(lines) if re.search("hyp_exit:? *reason=guest ", line)]
     print("\n".join(lines[entries[2] - 3:entries[2] + 21]) + "\n")
     if not lines[0].startswith("cpus="):
-        print(trace.summary(lines) + "\n")
+        lost = [int(each.args) for each in trace.parse(lines) if each.name == "LOST"]
+        print(f"events lost: {sum(lost)}")
     return f"{seen} guest exits, as KVM counted; the whole trace is", "trace.txt"
 
 
@@ -119,7 +125,7 @@ def _show_perfetto(out, _said):
     path.chmod(0o644)
     lines = perfetto.Recording(path.read_bytes()).lines
     (out / "trace.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    counts = Counter(each.name for each in trace.parse(lines) if isinstance(each, trace.Event))
+    counts = Counter(each.name for each in trace.parse(lines))
     if not counts["hyp_enter"]:
         raise Failure("no events in the recording")
     print("\nevents in the recording:")

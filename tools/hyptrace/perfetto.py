@@ -4,7 +4,7 @@
 import re
 from collections import defaultdict
 
-from hyptrace.trace import Event, Lost, parse
+from hyptrace.trace import parse
 
 # What is read of a recording has numbers in its format. An event is a message within an event: the
 # number of that field is its kind. Kinds that Perfetto does not know have numbers of 65536 and
@@ -12,13 +12,12 @@ from hyptrace.trace import Event, Lost, parse
 KINDS = {376: "kvm_entry", 377: "kvm_exit", 582: "host_hcall", 583: "host_smc", 584: "hyp_exit",
          585: "iommu_idmap", 586: "psci_mem_protect", 587: "host_mem_abort", 588: "hyp_enter",
          589: "iommu_idmap_complete"}
-CPU_STATS = {2: "entries", 3: "overrun", 4: "commit_overrun", 8: "dropped_events",
-             9: "read_events"}
+CPU_STATS = {2: "entries", 3: "overrun", 9: "read_events"}
 FTRACE_STATS = {6: "unknown_event", 7: "failed_event", 9: "parse_error"}
 BUFFER_STATS = {3: "chunks_overwritten", 6: "patches_failed", 9: "abi_violations",
                 18: "chunks_discarded", 19: "writer_packet_loss"}
 # In an instance without sched_switch Perfetto can't set up its compact way to keep that.
-EXPECTED = "failed_event perfetto/compact_sched"
+EXPECTED = "perfetto/compact_sched"
 
 
 def _varint(data, pos):
@@ -51,32 +50,28 @@ def _text(value):
 
 
 class Recording:
-    """A recording: lines of events, as far as Perfetto keeps them, and "CPU:N [LOST EVENTS]", CPU
-    by CPU; stats[NAME, CPU] are the kernel's counts at the end, a number for each of its buffers;
-    wrong is what Perfetto complains about."""
+    """Lines of events, CPU by CPU; the kernel's counts at the end; Perfetto's complaints."""
 
     def __init__(self, data):
-        packets = [_message(packet) for packet in _message(data)[1]]
         self.lines, self.stats, self.wrong = [], defaultdict(list), []
         self.names, self.fields = dict(KINDS), {}
+        packets = [_message(packet) for packet in _message(data)[1]]
         bundles = [_message(bundle) for packet in packets for bundle in packet[1]]
-        for bundle in bundles:
-            self._read_kinds(bundle)
+        for kind in (_message(kind) for bundle in bundles for kind in bundle[11]):
+            self._read_kind(kind)
         for bundle in bundles:
             self.lines += self._events(bundle)
-            self.wrong += [f"clock {clock}" for clock in bundle[5]]
-            self.wrong += [f"error {_message(error)[2][0]}" for error in bundle[8]]
+            self.wrong += [("clock or error", *each) for each in (bundle[5], bundle[8]) if each]
         for packet in packets:
             self._read_stats(packet)
 
-    def _read_kinds(self, bundle):
-        """Names of the kinds that a bundle describes, and of their fields."""
-        for kind in map(_message, bundle[11]):
-            described, number = _message(kind[2][0]), kind[1][0]
-            group = "".join(_text(name) + "/" for name in kind[3] if name != b"hypervisor")
-            self.names[number] = group + _text(described[1][0])
-            for field in map(_message, described[2]):
-                self.fields[number, field[3][0]] = _text(field[1][0])
+    def _read_kind(self, kind):
+        """The name of a kind that a bundle describes, and of its fields."""
+        described, number = _message(kind[2][0]), kind[1][0]
+        group = "".join(_text(name) + "/" for name in kind[3] if name != b"hypervisor")
+        self.names[number] = group + _text(described[1][0])
+        for field in map(_message, described[2]):
+            self.fields[number, field[3][0]] = _text(field[1][0])
 
     def _events(self, bundle):
         """The lines of a bundle: events of a CPU."""
@@ -93,45 +88,31 @@ class Recording:
                   f"{self.names.get(kind, kind)}{''.join(args)}"
 
     def _read_stats(self, packet):
-        """The kernel's counts at the end, what Perfetto could not do, and what became of the data
-        after they were read."""
-        for stats in map(_message, packet[34]):
+        """The kernel's counts, a number for each of its buffers; Perfetto's own are to be zero."""
+        found = [(_message(stats), FTRACE_STATS) for stats in packet[34]]
+        for stats, _ in found:
             for counters in map(_message, stats[2] if stats[1] != [1] else ()):
                 for number, name in CPU_STATS.items():
                     self.stats[name, counters[1][0]] += counters[number]
-            self._complain(stats, FTRACE_STATS)
-        for buffers in map(_message, packet[35]):
-            for buffer in map(_message, buffers[1]):
-                self._complain(buffer, BUFFER_STATS)
-
-    def _complain(self, message, names):
-        """What a message has of these names, unless it is zero, is wrong."""
-        found = [f"{name} {_text(value)}" for number, name in names.items()
-                 for value in message[number] if value != 0]
-        self.wrong += [line for line in found if not line.startswith(EXPECTED)]
+        found += [(_message(buffer), BUFFER_STATS) for buffers in packet[35]
+                  for buffer in _message(buffers)[1]]
+        self.wrong += [(name, value) for message, names in found for number, name in names.items()
+                       for value in message[number]
+                       if value and not _text(value).startswith(EXPECTED)]
 
     def ours(self):
-        """EL2's events, and where some were lost. (The host's, of KVM, with a group or unknown,
-        are in another buffer.)"""
-        return [each for each in parse(self.lines) if isinstance(each, Lost) or
-                isinstance(each, Event) and not re.fullmatch(r"kvm_\w*|.*/.*|\d+", each.name)]
+        """All but the host's events: of KVM, with a group, or unknown."""
+        return [each for each in parse(self.lines)
+                if not re.fullmatch(r"kvm_\w*|.*/.*|\d+", each.name)]
 
-    def disorder(self):
-        """Events that are older than the one before on their CPU, or out of turn: hyp_enter and
-        hyp_exit take turns. At its end a session disables them one after the other: the one that
-        is left may come again and again, but then not the other one."""
-        newest, last, alone = {}, {}, {}
-        for each in self.ours():
-            if isinstance(each, Lost):
-                last.pop(each.cpu, None)
-                alone.pop(each.cpu, None)
-                continue
-            if each.time < newest.get(each.cpu, 0):
-                yield each.line
-            newest[each.cpu] = each.time
-            if each.name in ("hyp_enter", "hyp_exit"):
-                if each.name == last.get(each.cpu):
-                    alone.setdefault(each.cpu, each.line)
-                elif each.cpu in alone:
-                    yield alone.pop(each.cpu)
-                last[each.cpu] = each.name
+    def disorder(self, cpu):
+        """What is out of order on a CPU: time, and the turns of hyp_enter "(" and hyp_exit ")"."""
+        # A session ends by disabling the one, and then the other, which may come again and again.
+        mine = [each for each in self.ours() if each.cpu == cpu]
+        times = [each.time for each in mine if each.name != "LOST"]
+        if times != sorted(times):
+            yield f"CPU {cpu}: time goes backwards"
+        turns = {"hyp_enter": "(", "hyp_exit": ")", "LOST": " "}
+        for part in "".join(turns.get(each.name, "") for each in mine).split():
+            if not re.fullmatch(r"\)?(\(\))*(\(*|\)*)", part):
+                yield f"CPU {cpu}: {part}"

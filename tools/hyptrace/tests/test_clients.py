@@ -1,38 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs of Debian's record and read the hypervisor in a VM, and have what EL2 has written."""
 
-# pylint: disable=too-many-arguments
 import re
-import shutil
+import shlex
+from collections import Counter, defaultdict
 
 import pytest
 
 from hyptrace import clients, perfetto, trace, tree
 from hyptrace.machine import BUILD, Failure
+from hyptrace.vm import PRELUDE
 
 pytestmark = pytest.mark.clients
 CPUS = 0, 1
-THOUSAND = dict.fromkeys(CPUS, 1000)
 
 
-def total(facts, *words, cpu=""):
-    """The sum of the facts "KIND CPU MORE NUMBER" of a kind and more, on one CPU or all."""
-    found = [fact.split() for fact in facts if re.match("(count|shown|lost) ", fact)]
-    return sum(int(number) for kind, at, *more, number in found
-               if (kind, *more)[:len(words)] == words and cpu in ("", int(at)))
-
-
-def number_faults(lines, want, lost=None):
-    """What is wrong with a trace of numbers: of each CPU there are so many, shown or lost. `lost`
-    are those that its lines do not count."""
-    facts = trace.facts("numbers", lines=lines)
+def number_faults(lines, count, lost=None):
+    """What is wrong with a trace of numbers: of each CPU there are so many, shown or lost."""
     fine = "(shown|lost|unmerged|uncounted) " if lost else "(shown|lost|unmerged) "
-    yield from (fact for fact in facts if not re.match(fine, fact))
-    for cpu in CPUS:
-        got = total(facts, "shown", cpu=cpu)
-        got += lost[cpu] if lost else total(facts, "lost", cpu=cpu)
-        if got != want.get(cpu, 0):
-            yield f"CPU {cpu}: {got} events, not {want.get(cpu, 0)}"
+    yield from (fact for fact in trace.facts("numbers", lines=lines) if not re.match(fine, fact))
+    found = Counter(lost)
+    for each in trace.parse(lines):
+        if each.name != "LOST":
+            found[each.cpu] += 1
+        elif not lost:
+            found[each.cpu] += int(each.args)
+    yield from (f"CPU {cpu}: {found[cpu]} events" for cpu in CPUS if found[cpu] != count)
+
+
+def differ(found, expected):
+    """A fault if the one is not the other."""
+    return [] if found == expected else [f"found {found!r}, not {expected!r}"]
 
 
 def by_cpu(lines):
@@ -41,154 +39,199 @@ def by_cpu(lines):
                   key=lambda line: line[:5])
 
 
-def none(checks, name, found):
-    """A check that there are no faults."""
-    return checks.equals(name, list(found)[:8], [])
-
-
 class Session:
-    """What trace-cmd has recorded in a session."""
+    """What a session of trace-cmd has left: files, whose lines are left[NAME]."""
 
-    def __init__(self, out, name):
-        self.directory = out / name
-        self.said, self.report = self.lines("said"), self.lines("report")
-        buffer = "" if name.startswith("record -N") else "hypervisor"
-        self.events = list(trace.reported(self.report, buffer))
-        self.facts = trace.facts("trace", lines=[line for line in self.events if
-                                                 re.search(": hyp_(enter|exit) |^CPU:", line)])
-
-    def lines(self, name):
-        """A file that it may have left."""
-        path = self.directory / name
-        return trace.read(path) if path.exists() else []
-
-    def exits(self):
-        """KVM's count of the guests' exits."""
-        return trace.guest_line("\n".join(self.said), "exits")
+    def __init__(self, directory):
+        self.directory, self.left = directory, defaultdict(list, {
+            path.name: trace.read(path) for path in directory.iterdir()})
+        self.said, self.report = "\n".join(self.left["said"]), self.left["report"]
+        # What was sent has no buffer of that name.
+        self.events = list(trace.reported(self.report)) or list(trace.reported(self.report, ""))
+        self.counts = Counter((each.name, each.args.partition(" ")[0])
+                              for each in trace.parse(self.events))
 
     def strange(self):
         """What trace-cmd can't make sense of, or complains about."""
-        return self.lines("errors") + [
+        return self.left["errors"] + [
             line for line in self.events or ["no events"] if not trace.LOST.match(line) and
             not re.match(r"\[\d+\] \d+\.\d+: [a-z_]+( [a-z_0-9]+=[^ =?]+)+$", line)]
 
-    def guest_faults(self):
-        """What is wrong with the recording of a guest's run. A CPU begins with what was under way;
-        times are in order, whichever the buffer."""
-        yield from self.strange()
-        for event in "hyp_enter", "hyp_exit":
-            if (seen := total(self.facts, "count", event, "guest")) != self.exits():
-                yield f"{seen} {event} for {self.exits()} exits of the guest"
-        for cpu in CPUS:
-            if not total(self.facts, "count", "hyp_exit", "host", cpu=cpu):
-                yield f"nothing of CPU {cpu}"
-        yield from (fact for fact in self.facts if not fact.startswith("count "))
-        times = [float(found[1]) for line in self.report
-                 if (found := re.search(r"\[\d+\][^:]*?([\d.]+):", line))]
-        yield from (f"backwards to {time}" for before, time in zip(times, times[1:])
-                    if time < before)
 
-    def outside_runs(self):
-        """The runs of a guest that are not between the host's kvm_entry and kvm_exit."""
-        host = self.directory / "host"
-        host.write_text("\n".join(trace.reported(self.report, "", host=True)), encoding="utf-8")
-        return trace.facts("clock", host, "-", lines=self.events)
+# What is wrong with a session, each a check; the sessions are below.
 
-    def misattributed(self):
-        """A guest's events that do not name the vCPU and the VM of the thread that had KVM enter
-        the guest, as the guest's output has them. (Debian's kernels have no PID_IN_CONTEXTIDR,
-        so that the columns of these events have no task.)"""
-        def named(line):
-            fields = dict(re.findall(r"\b(\w+)=(\d+)", line))
-            return [fields.get(name) for name in ("vcpu", "vm_pid", "vm_fd", "tid")]
-
-        names, entered = {named(line)[3]: named(line)[:3] for line in self.said}, {}
-        for line in self.report:
-            cpu = re.search(r"\[\d+\]|$", line)[0]
-            if ": kvm_entry: " in line:
-                entered[cpu] = names.get(line.split()[0].rpartition("-")[2])
-            elif re.search(": guest_(enter|exit): ", line) and named(line)[:3] != entered.get(cpu):
-                yield line
-        if not entered:
-            yield "no guest was entered"
-
-    def lost_otherwise(self, count):
-        """What is missing, but for lost events that are reported where they were, and whose sum is
-        trace-cmd's, from the buffer's counters."""
-        said = re.findall(r"^CPU (\d): (\d+) events lost", "\n".join(self.said), re.M)
-        lost = {cpu: sum(int(number) for at, number in said if int(at) == cpu) for cpu in CPUS}
-        yield from number_faults(self.events, dict.fromkeys(CPUS, count), lost)
-        yield from (f"CPU {cpu}: not the last event" for cpu in CPUS if not any(
-            line.endswith(f"id={cpu * 1000000000 + count}") for line in self.events))
-        if not lost[0]:
-            yield "no events lost"
+def guests(session):
+    """each event has its fields, in EL2's order and in time's"""
+    yield from session.strange()
+    for name in "hyp_enter", "hyp_exit":
+        yield from differ(session.counts[name, "reason=guest"],
+                          trace.guest_line(session.said, "exits"))
+    facts = trace.facts("trace", lines=[line for line in session.events if
+                                        re.search(": hyp_(enter|exit) |^CPU:", line)])
+    yield from (fact for fact in facts if not fact.startswith("count "))
+    yield from (f"nothing of CPU {cpu}" for cpu in CPUS
+                if not any(fact.startswith(f"count {cpu} hyp_exit host") for fact in facts))
 
 
-def judge_records(checks, out):
-    """What trace-cmd has recorded, in each way that it has"""
-    sessions = {path.name: Session(out, path.name) for path in out.iterdir()}
-    host, one, lost = (sessions[f"record, {name}"] for name in (
-        "with the host's events", "one event", "events lost"))
-    for name in ("record", "record, interrupted", "record, with the host's events", "extract",
-                 "record -N", "record -N -t"):
-        none(checks, f"{name}: each event has its fields, in EL2's order and in time's",
-             sessions[name].guest_faults())
-    for name in "record, numbers", "record --nosplice", "after a killed one":
-        none(checks, f"{name}: each number, once, in order",
-             [*sessions[name].strange(), *number_faults(sessions[name].events, THOUSAND)])
-    for name in "record", "extract", "after a killed one":
-        checks.equals(f"{name}: the buffer is given back", sessions[name].lines("state"),
-                      ["(unloaded)"])
-    none(checks, "record, with the host's events: one clock", host.outside_runs())
-    none(checks, "record, with the host's events: whose they are", host.misattributed())
-    checks.equals("record, one event: one for each exit of the guest, and no other",
-                  [one.strange(), total(one.facts, "count", "hyp_enter", "guest"),
-                   total(one.facts, "count", "hyp_exit")], [[], one.exits(), 0])
-    none(checks, "record, events lost: some are, and those are reported",
-         [*lost.strange(), *lost.lost_otherwise(10000)])
+def numbers(session):
+    """each number, once, in order"""
+    yield from session.strange()
+    yield from number_faults(session.events, 1000)
 
 
-def judge_others(checks, out):
-    """The other commands; left() is a file of a session's"""
-    def left(session, name):
-        return trace.read(out / session / name)
+def fine_otherwise(session):
+    """files and other commands are as they should be"""
+    return session.left["wrong"]
 
-    for when, words in (("on", {"All enabled", "Clock: boot", "Tracing is enabled"}),
-                        ("off", {"Tracing is disabled"})):
-        said = {line.strip() for line in left("extract", f"stat.{when}")}
-        none(checks, f"stat: while it is {when}", (words | {"Instance: hypervisor"}) - said)
-    events = by_cpu(Session(out, "extract").events)
-    checks.equals("report has the text of show", by_cpu(left("extract", "show")), events)
-    checks.equals("report has the text of show -c", by_cpu(left("extract", "show.0")),
-                  [line for line in events if line.startswith("[000]")] or "something")
-    none(checks, "show -p: each number, once, in order",
-         number_faults(left("pipe", "report"), THOUSAND))
-    none(checks, "reset: no event is left", by_cpu(left("reset", "trace")))
-    for session, name, expected in (("reset", "enable", "0"), ("reset", "tracing_on", "1"),
-                                    ("reset", "trace_clock", "[boot]"),
-                                    ("killed", "tracing_on", "1")):
-        checks.equals(f"{session}: it leaves {name} as in the host's", left(session, name),
-                      [expected])
-    checks("killed: it had read", int(left("killed", "read")[0]) > 0)
-    checks.equals("list -e: the events", sorted(left("list", "events")),
-                  sorted(left("list", "available_events")))
-    checks.equals("list -e -F: their fields", *(
-        sorted(line for line in left("list", name) if re.search("field:.*offset", line))
-        for name in ("formats", "format")))
-    checks("list -B: the buffer", "hypervisor" in left("list", "buffers"))
+
+def in_runs(session):
+    """one clock"""
+    host = session.directory / "host"
+    host.write_text("\n".join(trace.reported(session.report, "", host=True)), encoding="utf-8")
+    return trace.facts("clock", host, "-", lines=session.events)
+
+
+def attributed(session):
+    """a guest's events name the vCPU and the VM of the thread that had KVM enter the guest"""
+    def named(line):
+        fields = dict(re.findall(r"\b(\w+)=(\d+)", line))
+        return [fields.get(name) for name in ("vcpu", "vm_pid", "vm_fd", "tid")]
+
+    names, entered = {named(line)[3]: named(line)[:3] for line in session.left["said"]}, {}
+    for line in session.report:
+        cpu = re.search(r"\[\d+\]|$", line)[0]
+        if ": kvm_entry: " in line:
+            entered[cpu] = names.get(line.split()[0].rpartition("-")[2])
+        elif re.search(": guest_(enter|exit): ", line) and named(line)[:3] != entered.get(cpu):
+            yield line
+    yield from [] if entered else ["no guest was entered"]
+
+
+def one_event(session):
+    """one for each exit of the guest, and no other"""
+    yield from session.strange()
+    yield from differ(session.counts["hyp_enter", "reason=guest"],
+                      trace.guest_line(session.said, "exits"))
+    yield from {name for name, _ in session.counts} - {"hyp_enter"}
+
+
+def lost(session):
+    """some are, and those are reported where they were; their sum is trace-cmd's"""
+    said = Counter()
+    for cpu, number in re.findall(r"^CPU (\d): (\d+) events lost", session.said, re.M):
+        said[int(cpu)] += int(number)
+    yield from session.strange()
+    yield from number_faults(session.events, 10000, said)
+    yield from (f"CPU {cpu}: not the last event" for cpu in CPUS if not any(
+        line.endswith(f"id={cpu * 1000000000 + 10000}") for line in session.events))
+    yield from [] if said[0] else ["no events lost"]
+
+
+def shown(session):
+    """report has the text of show, and of show -c"""
+    events = by_cpu(session.events)
+    yield from differ(by_cpu(session.left["show"]), events)
+    yield from differ(by_cpu(session.left["show.0"]),
+                      [line for line in events if line.startswith("[000]")] or "something")
+
+
+def piped(session):
+    """show -p: each number, once, in order"""
+    return number_faults(session.left["show"], 1000)
+
+
+TRACE_CMD = PRELUDE + r"""set +ex
+cp -R usr /; cd /tmp
+export HYP PORT=12345
+B="-B hypervisor" ALL="-B hypervisor -C boot -e hypervisor"
+# What there is to record: on each CPU a guest; so many numbers on each at once
+GUEST="guest --vcpus $(nproc) --cpu 0 --hvc 100 --mmio 50 --wfi 4"
+cat >/bin/numbers <<'END'
+#!/bin/sh
+for cpu in $(seq 0 $(($(nproc) - 1))); do
+	emit "$HYP/write_event" "$cpu" $((cpu * 1000000000 + 1)) "$1" &
+done
+wait
+END
+chmod +x /bin/numbers
+ended() { ! kill -0 "$1" 2>/dev/null; }
+# The listener wants to know by which name it was called.
+mkdir -p /etc; echo 127.0.0.1 localhost >/etc/hosts; echo hosts: files >/etc/nsswitch.conf
+trace-cmd listen -p $PORT -d /tmp -o net >listener 2>&1 &
+until_true 20 grep -qi ":$(printf %04x $PORT) " /proc/net/tcp
+# It has put together what it was sent.
+arrived() { ls net.*.dat && ! ls net.*.cpu0 && ! ls net.*.cpu1; } 2>/dev/null
+# What follows says what is wrong to descriptor 3: finds EXPRESSION FILE; stat EXPRESSION...
+finds() { grep -q "$1" "$2" || echo "no $1 in $2" >&3; }
+stat() {
+	trace-cmd stat $B >stat 2>&1
+	for words in 'Instance: hypervisor' "$@"; do finds "$words" stat; done
+}
+given_back() {
+	finds '(unloaded)' "$HYP/buffer_size_kb"
+	[ -d /sys/kernel/tracing/instances/hypervisor ] || echo "no directory is left" >&3
+}
+list() {
+	trace-cmd list -e ^hypervisor: | sort >list; sort "$HYP/available_events" | diff list - >&3
+	trace-cmd list -e ^hypervisor: -F | grep 'field:.*offset' | sort >list
+	cat "$HYP"/events/hypervisor/*/format | grep 'field:.*offset' | sort | diff list - >&3
+	trace-cmd list -B >list; finds '^hypervisor$' list
+}
+# session NAME COMMANDS
+session() {
+	out="/out/$1"; mkdir "$out"; rm -f trace.dat*
+	echo 0 >"$HYP/tracing_on"; echo >"$HYP/trace"; echo 1024 >"$HYP/buffer_size_kb"
+	echo hyp_enter hyp_exit selftest >"$HYP/set_event"
+	eval "$2" >"$out/said" 2>&1 3>"$out/wrong"
+	trace-cmd report -i trace.dat >"$out/report" 2>"$out/errors"
+}
+"""
+SESSIONS = {
+    "record": ("trace-cmd record $ALL $GUEST; given_back", guests, fine_otherwise),
+    "record, with the host's events": ("trace-cmd record -C boot -e sched -e kvm $ALL $GUEST",
+                                       guests, in_runs, attributed),
+    "record, one event": ("trace-cmd record $ALL:hyp_enter $GUEST", one_event),
+    "record, numbers": ("trace-cmd record $ALL:selftest numbers 1000", numbers),
+    "record --nosplice": ("trace-cmd record $ALL:selftest --nosplice numbers 1000", numbers),
+    "record, events lost": ("trace-cmd record $ALL:selftest -b 8 numbers 10000", lost),
+    # Without a command, trace-cmd records until a signal ends it.
+    "record, interrupted": ("trace-cmd record $ALL >recorder 2>&1 & "
+                            "until_true 20 grep -q 1 $HYP/tracing_on; $GUEST; "
+                            "kill -INT $!; wait $!", guests),
+    "record -N": ("trace-cmd record -N 127.0.0.1:$PORT $ALL $GUEST; "
+                  "until_true 20 arrived; mv net.*.dat trace.dat", guests),
+    "record -N -t": ("trace-cmd record -N 127.0.0.1:$PORT -t $ALL $GUEST; "
+                     "until_true 20 arrived; mv net.*.dat trace.dat", guests),
+    "extract": ("trace-cmd start $ALL; stat 'All enabled' 'Clock: boot' 'Tracing is enabled'; "
+                "$GUEST; trace-cmd stop $B; stat 'Tracing is disabled'; "
+                "trace-cmd show $B >$out/show; trace-cmd show $B -c 0 >$out/show.0; "
+                "trace-cmd extract $B; given_back",
+                guests, fine_otherwise, shown),
+    "pipe": ("trace-cmd start $ALL:selftest; trace-cmd show $B -p >$out/show & "
+             "numbers 1000; trace-cmd stop $B; until_true 20 ended $! || kill $!", piped),
+    "reset": ("trace-cmd start $ALL; $GUEST; trace-cmd reset $B; ! grep '^\\[' $HYP/trace >&3; "
+              "finds ^0$ $HYP/events/enable; finds ^1$ $HYP/tracing_on; "
+              "finds '^\\[boot\\]$' $HYP/trace_clock", fine_otherwise),
+    "list": ("list", fine_otherwise),
+    # All its processes; it has read some by then.
+    "killed": ("setsid trace-cmd record $ALL:selftest -b 64 numbers 100000000 >recorder 2>&1 & "
+               "until_true 20 test -s trace.dat.hypervisor.cpu0 || echo it had not read >&3; "
+               "kill -9 -$!; until_true 20 ended $!; finds ^1$ $HYP/tracing_on", fine_otherwise),
+    "after a killed one": ("trace-cmd record $ALL:selftest -b 1024 numbers 1000; given_back",
+                           numbers, fine_otherwise),
+}
 
 
 @pytest.fixture(name="lay_out")
 def _lay_out(tmp_path, selftest):
-    """Lays /test of a VM out, with a client and a script; skips what can't be had."""
+    """Lays /test of a VM out, with a client; skips what can't be had."""
     selftest()
 
-    def lay_out(how, *words, script="android.sh"):
+    def lay_out(how, *words):
         try:
             how(tmp_path / "files", *words)
         except Failure as failure:
             pytest.skip(str(failure))
-        shutil.copy(clients.CLIENTS / script, tmp_path / "files/hyp-trace")
         return tmp_path / "files"
     return lay_out
 
@@ -200,11 +243,14 @@ def _lay_out(tmp_path, selftest):
     ("trixie", "nvhe", "cortex-a72")])
 def test_trace_cmd(vm, checks, lay_out, release, mode, cpu):
     """trace-cmd of a Debian release that has one able to"""
-    files = lay_out(clients.trace_cmd, release, script="trace-cmd.sh")
-    out = vm.ok("the machine ends well", "cp -R usr /; exec hyp-trace/trace-cmd.sh", files=files,
+    script = TRACE_CMD + "".join(f"session {shlex.quote(name)} {shlex.quote(commands)}\n"
+                                 for name, (commands, *_) in SESSIONS.items())
+    out = vm.ok("the machine ends well", script, files=lay_out(clients.trace_cmd, release),
                 mode=mode, cpu=cpu, timeout=300).out
-    judge_records(checks, out)
-    judge_others(checks, out)
+    for name, (_, *judges) in SESSIONS.items():
+        session = Session(out / name)
+        for judge in judges:
+            checks.equals(f"{name}: {judge.__doc__}", list(judge(session))[:8], [])
 
 
 @pytest.mark.fast
@@ -212,118 +258,154 @@ def test_trace_cmd(vm, checks, lay_out, release, mode, cpu):
 @pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
 def test_libtracefs(vm, lay_out, mode, cpu):
     """A program of Debian 13's libtracefs uses each kind of file."""
-    vm.tests(f"{mode} {cpu}", ["./libtracefs"], "cp -R usr /; taskset -p 1 $$",
+    vm.tests(f"{mode} {cpu}", ["libtracefs"], "cp -R usr /; taskset -p 1 $$",
              files=lay_out(clients.libtracefs), mode=mode, cpu=cpu, timeout=120)
 
 
-class Recording(perfetto.Recording):
-    """A recording with Perfetto, and what was written meanwhile."""
+# What is wrong with a recording of Perfetto's, each a check
 
-    def __init__(self, out, name):
-        super().__init__((out / name).read_bytes())
-        self.written = {int(cpu): int(count) for cpu, count in
-                        (line.split() for line in trace.read(out / f"{name}.written"))}
+def sound(recording):
+    """Perfetto does not complain, and events are in order"""
+    yield from recording.wrong
+    for cpu in CPUS:
+        yield from recording.disorder(cpu)
 
-    def lost(self):
-        """Numbers that it does not have once and in order; an event lost by the kernel's count."""
-        numbers = [line for line in self.lines if re.search("^CPU:|: selftest ", line)]
-        return [*number_faults(numbers, self.written), *(
-            f"CPU {cpu} overran" for cpu in self.written if set(self.stats["overrun", cpu]) != {0})]
 
-    def unread(self):
-        """CPUs with fewer events than the kernel says were read. (Perfetto may read on after it has
-        asked for the counts.)"""
-        events = [each.cpu for each in self.ours() if isinstance(each, trace.Event)]
-        return [cpu for cpu in self.written
-                if events.count(cpu) < sum(self.stats["read_events", cpu])]
+def counted(recording):
+    """each number, once, in order; none overran by the kernel's count"""
+    lines = [line for line in recording.lines if re.search("^CPU:|: selftest ", line)]
+    yield from number_faults(lines, 3000)
+    yield from (f"CPU {cpu} overran" for cpu in CPUS if set(recording.stats["overrun", cpu]) != {0})
 
-    def short_runs(self):
-        """Runs of guests between the host's kvm_entry and kvm_exit that lack what EL2 did, by the
-        two clocks. (The two buffers are not read from the same moment to the same: only what is
-        between EL2's first event and its last counts.)"""
-        events = sorted((each for each in trace.parse(self.lines)
-                         if isinstance(each, trace.Event)), key=lambda each: each.time)
-        letters = {"kvm_entry": "<", "kvm_exit": ">", "hyp_enter": "h"}
-        runs = []
-        for cpu in CPUS:
-            text = "".join(letters.get(each.name, "") for each in events if each.cpu == cpu)
-            runs += re.findall("<h*>", text[text.find("h"):text.rfind("h")])
-        return [run for run in runs if run.count("h") < 2] if runs else ["no runs"]
 
-    def disordered(self):
-        """CPUs whose buffer of few pages, which was not read meanwhile, does not have in order
-        those overwritten, those that were read, and those that Perfetto left."""
-        for cpu, count in self.written.items():
-            lost = sum(self.stats["overrun", cpu])
-            marks = self.lines.count(f"CPU:{cpu} [LOST EVENTS]")
-            ids = [int(line.partition("id=")[2]) - cpu * 1000000000 for line in self.lines
-                   if line.startswith(f"[{cpu:03}]")]
-            left = count - self.stats["entries", cpu][-1]
-            if not lost or marks != 1 or ids != list(range(lost + 1, left + 1)):
-                yield f"CPU {cpu}: {lost} lost, {marks} marks, {left} not left, read {ids}"
+def all_read(recording):
+    """it has all that were read by the kernel's count, which Perfetto may ask for before the end"""
+    events = Counter(each.cpu for each in recording.ours() if each.name != "LOST")
+    yield from (f"CPU {cpu}" for cpu in CPUS
+                if events[cpu] < sum(recording.stats["read_events", cpu]))
+
+
+def in_host_time(recording):
+    """EL2 is entered twice between the host's kvm_entry and kvm_exit"""
+    # The two buffers are not read from the same moment to the same: only what is between EL2's
+    # first event and its last counts.
+    events = [each for each in trace.parse(recording.lines) if each.name != "LOST"]
+    letters, runs = {"kvm_entry": "<", "kvm_exit": ">", "hyp_enter": "h"}, []
+    for cpu in CPUS:
+        text = "".join(letters.get(each.name, "") for each in sorted(
+            events, key=lambda each: each.time) if each.cpu == cpu)
+        runs += re.findall("<h*>", text[text.find("h"):text.rfind("h")])
+    yield from [run for run in runs if run.count("h") < 2] if runs else ["no runs"]
+
+
+def in_parts(recording):
+    """those overwritten, those that were read, and those that Perfetto left, in order"""
+    # The buffer has few pages, and is not read meanwhile.
+    for cpu in CPUS:
+        over, left = (recording.stats[name, cpu] for name in ("overrun", "entries"))
+        yield from differ([int(line.partition("id=")[2]) - cpu * 1000000000
+                           for line in recording.lines if line.startswith(f"[{cpu:03}]")],
+                          list(range(sum(over) + 1, 3001 - left[-1])) or "some")
+        yield from differ(recording.lines.count(f"CPU:{cpu} [LOST EVENTS]"), int(sum(over) > 0))
+        yield from [] if sum(over) else [f"CPU {cpu}: none is lost"]
+
+
+PERFETTO = r"""set -ex
+. ./perfetto.sh
+cd /tmp; start_traced; start_probes
+HYP=/sys/kernel/tracing/hypervisor ONLINE=/sys/devices/system/cpu/cpu1/online
+configure 2048 100 '*' >config; configure 16 60000 selftest >small
+{ cat config && configure_host kvm/kvm_entry kvm/kvm_exit 'sched/*'; } >both
+numbers() { for cpu; do emit $HYP/write_event "$cpu" $((cpu * 1000000000 + 1)) 3000; done; }
+# record NAME ARGUMENT...: before there is a load, and until after it
+record() {
+	name=$1; shift
+	begin "/out/$name" "$@"; guest --hvc 32; numbers 0 1; end
+}
+record "instance hypervisor" --txt -c config
+record "another session" --txt -c config
+record "perfetto hypervisor" --time 60s hypervisor
+record "with the host's events" --txt -c both
+# While guests come and go
+: >load; while [ -e load ]; do guest --hvc 32; done >guests & load=$!
+until_true 20 test -s guests
+begin "/out/begun and ended under load" --txt -c both; numbers 0 1; end
+rm load; wait $load
+# The CPU is off when it begins and again when it ends, and on in between.
+echo 0 >$ONLINE; begin "/out/a CPU goes off and on" --txt -c config; numbers 0
+echo 1 >$ONLINE; numbers 1; echo 0 >$ONLINE; end; echo 1 >$ONLINE
+# The reader of the buffers is killed: the files stay as the reader left them.
+begin killed --txt -c config; guest --hvc 32; kill -9 "$probes"; end
+cp $HYP/tracing_on /out/killed.on
+start_probes
+record "after a killed one" --txt -c config
+record "events lost" --txt -c small
+"""
+RECORDINGS = {**dict.fromkeys(["instance hypervisor", "another session", "perfetto hypervisor",
+                               "a CPU goes off and on", "after a killed one"],
+                              (sound, counted, all_read)),
+              **dict.fromkeys(["with the host's events", "begun and ended under load"],
+                              (sound, counted, in_host_time)),
+              "events lost": (sound, in_parts, all_read)}
 
 
 @pytest.mark.fast
 @pytest.mark.seconds(30)
 def test_perfetto(vm, checks, lay_out):
     """Debian's Perfetto records all events."""
-    out = vm.ok("Perfetto records in a VM", clients.CLIENTS / "perfetto-sessions.sh",
-                files=lay_out(clients.perfetto), mem="2G", timeout=300).out
-    for name, title in {
-            "first": "instance hypervisor", "second": "another session",
-            "shortcut": "perfetto hypervisor", "both": "with the host's events",
-            "load": "begun and ended under load", "hotplug": "a CPU goes off and on",
-            "after": "after a killed one", "small": "events lost"}.items():
-        recording = Recording(out, name)
-        none(checks, f"{title}: the recording is sound",
-             [*recording.wrong, *recording.disorder()])
-        faults = recording.disordered() if name == "small" else recording.lost()
-        none(checks, f"{title}: each event is there, or counted as lost", faults)
-        if name in ("both", "load"):
-            none(checks, f"{title}: in the host's time", recording.short_runs())
-        else:
-            none(checks, f"{title}: it has all that were read", recording.unread())
+    out = vm.ok("Perfetto records in a VM", PERFETTO, files=lay_out(clients.perfetto), mem="2G",
+                timeout=300).out
+    for name, judges in RECORDINGS.items():
+        recording = perfetto.Recording((out / name).read_bytes())
+        for judge in judges:
+            checks.equals(f"{name}: {judge.__doc__}", list(judge(recording))[:8], [])
     checks.equals("killed, it leaves tracing on", trace.read(out / "killed.on"), ["1"])
+
+
+ANDROID = PRELUDE + r"""cd "$HYP"
+echo 0 >tracing_on
+for file in events/*/*/enable; do echo 0 >"$file"; done
+echo 4096 >buffer_size_kb
+for event in hyp_enter hyp_exit; do echo 1 >events/hypervisor/$event/enable; done
+echo 0 >trace
+for cpu in 0 1; do cat per_cpu/cpu$cpu/trace_pipe >/out/pipe.$cpu & done
+echo 1 >tracing_on; guest --hvc 32 --mmio 32 --wfi 4 --cpu 1 >/out/guest
+taskset 1 sh -c "echo 7 >write_event"; echo 0 >tracing_on
+# A reader that has read something ends when it has read all.
+wait
+# All events
+echo 1 >events/enable; echo 1 >tracing_on; guest --hvc 32 --cpu 1
+echo 7 >write_event; echo 0 >tracing_on
+grep -v '^#' trace >/out/trace; fileop drain trace_pipe | grep -v LOST >/out/trace_pipe
+"""
+SEEN = {"hyp_enter", "host_hcall", "guest_exit", "hyp_printk", "selftest"}
 
 
 @pytest.mark.fast
 @pytest.mark.seconds(10)
-def test_android(vm, checks, lay_out):
-    """The tracer of Android's virtualization tests finds the events by its pattern, trace.EVENT.
-    (test_panic.py compares the console with trace.)"""
-    out = vm.ok("its steps in a VM", clients.CLIENTS / "android.sh",
-                files=lay_out(clients.beside_selftest), timeout=120).out
+def test_android(vm, checks, selftest):
+    """The tracer of Android's virtualization tests finds the events by its pattern, trace.EVENT."""
+    out = vm.ok("its steps in a VM", ANDROID, files=selftest(), timeout=120).out
     for cpu in CPUS:
-        none(checks, f"each event of CPU {cpu}'s trace_pipe, by turns",
-             [fact for fact in trace.facts("trace", out / f"pipe.{cpu}") or ["no events"]
-              if not fact.startswith(f"count {cpu} ")])
-    seen = total(trace.facts("trace", out / "pipe.1"), "count", "hyp_enter", "guest")
-    checks.equals("each exit of the guest", seen,
+        checks.equals(f"each event of CPU {cpu}'s trace_pipe, by turns", [
+            fact for fact in trace.facts("trace", out / f"pipe.{cpu}") or ["no events"]
+            if not fact.startswith(f"count {cpu} ")], [])
+    checks.equals("each exit of the guest",
+                  sum("hyp_enter reason=guest" in line for line in trace.read(out / "pipe.1")),
                   trace.guest_line((out / "guest").read_text(encoding="utf-8"), "exits"))
     for name in "trace", "trace_pipe":
         found = [trace.EVENT.match(line) for line in trace.read(out / name)]
-        checks(f"each line of {name} is an event", found and all(found))
-        none(checks, f"all events of {name}", {
-            "hyp_enter", "host_hcall", "guest_exit", "hyp_printk", "selftest"} - {
-                each and each[3] for each in found})
+        checks(f"each line of {name} is an event, and all are there",
+               found and all(found) and not SEEN - {each[3] for each in found}, found)
 
 
 ADDED = """\
-HYP_EVENT(added,
-	HE_PROTO(u64 id, const char *text, const unsigned long *bits),
-	HE_STRUCT(
-		he_field(s32, sign) he_array(u16, values, 3) he_string(text, text)
-		he_bitmask(bits, 70) he_string(again, text)
-	),
-	HE_ASSIGN(
-		__entry->sign = id & 1 ? -1 : 1;
-		__entry->values[0] = id;
-		__entry->values[1] = id + 1;
-		__entry->values[2] = 0xffff;
-		__assign_str(text);
-		__assign_bitmask(bits, bits, 70);
-		__assign_str(again);
-	),
+HYP_EVENT(added, HE_PROTO(u64 id, const char *text, const unsigned long *bits),
+	HE_STRUCT(he_field(s32, sign) he_array(u16, values, 3) he_string(text, text)
+		  he_bitmask(bits, 70) he_string(again, text)),
+	HE_ASSIGN(__entry->sign = id & 1 ? -1 : 1; __entry->values[0] = id;
+		  __entry->values[1] = id + 1; __entry->values[2] = 0xffff; __assign_str(text);
+		  __assign_bitmask(bits, bits, 70); __assign_str(again);),
 	HE_PRINTK("sign=%d values=%s text=%s bits=%s again=%s", __entry->sign,
 		  __print_array(__entry->values, 3, 2), __get_str(text), __get_bitmask(bits),
 		  __get_str(again))
@@ -339,6 +421,21 @@ FORMAT = """\
 	field:__data_loc char[] text;	offset:20;	size:4;	signed:0;
 	field:__data_loc unsigned long[] bits;	offset:24;	size:4;	signed:0;
 	field:__data_loc char[] again;	offset:28;	size:4;	signed:0;""".splitlines()
+# All is at once where events are seen.
+WRITTEN = PRELUDE + r"""cp -R usr /; cd "$HYP"
+EVENT=events/hypervisor/added
+WRITE="for id in 1 2 3 62; do echo \$id >$HYP/write_event; done"
+record() { echo 1 >tracing_on; eval "$WRITE"; echo 0 >tracing_on; fileop drain trace_pipe >"$1"; }
+echo hypervisor:selftest >set_event
+grep hypervisor:added available_events >/out/available
+cp $EVENT/format $EVENT/enable /out; cp ../events/hypervisor/added/format /out/format.host
+record /out/off; echo hypervisor:added >set_event; record /out/on
+echo 'sign < 0' >$EVENT/filter; record /out/filtered
+for field in values text bits; do fileop write $EVENT/filter "$field == 1"; done >/out/refused
+echo 0 >$EVENT/filter; record /out/again
+cd /tmp; trace-cmd record -B hypervisor -C boot -e hypervisor:added sh -c "$WRITE"
+trace-cmd report >/out/report 2>/out/errors
+"""
 
 
 def added_lines(values="{{{:#x},{:#x},0xffff}}"):
@@ -350,23 +447,17 @@ def added_lines(values="{{{:#x},{:#x},0xffff}}"):
             for number, text in ((1, "odd"), (2, cut), (3, ""), (62, cut))]
 
 
-def with_event():
-    """The sources with one more entry in the event list, and one call behind the number's own."""
-    path, mark = "arch/arm64/kvm/hyp/nvhe/trace_hcall.c", "\t\ttrace_selftest(id);\n\t}\n"
-    before, found, after = (BUILD / "tree" / path).read_text(encoding="utf-8").partition(mark)
-    assert found, f"no place in {path}"
-    return {**tree.more_events(ADDED), path: before + found + CALL + after}
-
-
 @pytest.mark.seconds(200)
 def test_added(kernel, vm, checks, lay_out):
-    """An event is one entry in the event list and one call: one that has a field of each kind is
-    wherever events are seen."""
+    """An event is one entry in the event list and one call; then it is wherever events are seen."""
     tree.make()
-    with tree.edited(with_event()):
+    path, mark = "arch/arm64/kvm/hyp/nvhe/trace_hcall.c", "\t\ttrace_selftest(id);\n\t}\n"
+    text = (BUILD / "tree" / path).read_text(encoding="utf-8")
+    assert mark in text
+    with tree.edited({**tree.more_events(ADDED), path: text.replace(mark, mark + CALL)}):
         kernel("event", targets=["Image"])
-    out = vm.ok("the machine ends well", "cp -R usr /; exec hyp-trace/added.sh", config="event",
-                files=lay_out(clients.trace_cmd, "bookworm", script="added.sh"), timeout=120).out
+    out = vm.ok("the machine ends well", WRITTEN, config="event", timeout=120,
+                files=lay_out(clients.trace_cmd, "bookworm")).out
     left = {path.name: trace.read(path) for path in out.iterdir()}
 
     def texts(name):

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * libtracefs - the library uses each file of the instance hypervisor; runs on CPU 0
- *
- * To the library a remote's directory differs from another instance by which files there are: it
- * uses those, and refuses the missing ones. (No memory is freed: each test is a process.)
- */
+/* libtracefs uses each file of the instance hypervisor, and refuses missing ones; on CPU 0 */
 #include <signal.h>
 #include <tracefs.h>
 #include "kselftest_harness.h"
@@ -18,17 +13,13 @@ static struct tracefs_instance *hyp;
 static struct tep_handle *tep;
 static struct tep_event *event;
 
-FIXTURE(tracefs) { };
-FIXTURE_TEARDOWN(tracefs) { }
-
-FIXTURE_SETUP(tracefs)
+static void __attribute__((constructor)) setup(void)
 {
 	static const char * const groups[] = { GROUP, NULL };
 
 	hyp = tracefs_instance_alloc(NULL, "hypervisor");
 	tep = tracefs_local_events_system(NULL, groups);
 	event = tep_find_event_by_name(tep, GROUP, EVENT);
-	ASSERT_NE(NULL, event);
 }
 
 static char *file(const char *name)
@@ -38,20 +29,15 @@ static char *file(const char *name)
 
 static bool has(const char *text, const char *part)
 {
-	bool found = text && strstr(text, part);
-
-	if (!found)
-		printf("# no '%s' in '%s'\n", part, text ?: "(nothing)");
-	return found;
+	return text && strstr(text, part);
 }
 
 static bool write_events(int nr)
 {
-	bool failed = false;
-
-	for (int i = 1; i <= nr && !failed; i++)
-		failed = tracefs_instance_file_write_number(hyp, "write_event", i);
-	return !failed;
+	for (int i = 1; i <= nr; i++)
+		if (tracefs_instance_file_write_number(hyp, "write_event", i))
+			return false;
+	return true;
 }
 
 /* Tracing is on, and nothing else has been written than the numbers from 1. */
@@ -63,7 +49,7 @@ static bool fill(int nr)
 	       write_events(nr);
 }
 
-TEST_F(tracefs, instance_and_missing_files)
+TEST(instance_and_missing_files)
 {
 	ASSERT_FALSE(tracefs_instance_is_new(tracefs_instance_create("hypervisor")));
 	ASSERT_TRUE(has(tracefs_instance_get_dir(hyp), "/instances/hypervisor"));
@@ -76,7 +62,7 @@ TEST_F(tracefs, instance_and_missing_files)
 	ASSERT_TRUE(tracefs_print_init(hyp) && tracefs_snapshot_snap(hyp));
 }
 
-TEST_F(tracefs, buffer_size_tracing_on_and_trace_clock)
+TEST(buffer_size_tracing_on_and_trace_clock)
 {
 	ASSERT_FALSE(tracefs_instance_set_buffer_size(hyp, 64, -1));
 	ASSERT_FALSE(tracefs_instance_set_buffer_size(hyp, 128, 1));
@@ -89,7 +75,7 @@ TEST_F(tracefs, buffer_size_tracing_on_and_trace_clock)
 }
 
 /* What describes events is at the top level, too; there they can't be enabled. */
-TEST_F(tracefs, events_and_set_event)
+TEST(events_and_set_event)
 {
 	ASSERT_FALSE(tracefs_event_disable(hyp, NULL, NULL));
 	ASSERT_LT(0, tracefs_instance_file_append(hyp, "set_event", "hypervisor:hyp_enter"));
@@ -107,7 +93,7 @@ TEST_F(tracefs, events_and_set_event)
 	ASSERT_TRUE(tracefs_event_filter_apply(NULL, event, "id == 1"));
 }
 
-TEST_F(tracefs, trace_filter_and_error_log)
+TEST(trace_filter_and_error_log)
 {
 	ASSERT_LE(0, tracefs_event_filter_apply(hyp, event, "id > 3 && id < 5"));
 	ASSERT_TRUE(fill(NR_EVENTS) && has(file("trace"), "entries-written: 1/1 "));
@@ -123,7 +109,7 @@ TEST_F(tracefs, trace_filter_and_error_log)
 	ASSERT_TRUE(!tracefs_error_clear(hyp) && !tracefs_error_last(hyp));
 }
 
-TEST_F(tracefs, stats)
+TEST(stats)
 {
 	struct tracefs_buffer_stat *stat;
 
@@ -139,31 +125,28 @@ TEST_F(tracefs, stats)
 /* Count the numbers: each is one more than the one before. */
 static int count(struct tep_event *which, struct tep_record *record, int cpu, void *data)
 {
-	unsigned long long id;
-	int *nr = data;
+	unsigned long long id, *nr = data;
 
-	++*nr;
 	return strcmp(which->name, EVENT) || tep_get_field_val(NULL, which, "id", record, &id, 0) ||
-	       id != (unsigned long long)*nr ? -1 : 0;
+	       id != ++*nr;
 }
 
 /* Count those of a page; false: one is out of order. */
-static bool count_page(struct kbuffer *page, int *nr)
+static bool count_page(struct kbuffer *page, unsigned long long *nr)
 {
 	struct tep_record record = { };
-	unsigned long long time;
-	bool good = true;
 
-	for (; (record.data = kbuffer_read_event(page, &time)); kbuffer_next_event(page, NULL)) {
+	for (; (record.data = kbuffer_read_event(page, NULL)); kbuffer_next_event(page, NULL)) {
 		record.size = kbuffer_event_size(page);
-		good &= !count(event, &record, 0, nr);
+		if (count(event, &record, 0, nr))
+			return false;
 	}
-	return good;
+	return true;
 }
 
-TEST_F(tracefs, trace_pipe_raw_by_events)
+TEST(trace_pipe_raw_by_events)
 {
-	int nr = 0, followed = 0;
+	unsigned long long nr = 0, followed = 0;
 
 	ASSERT_TRUE(fill(NR_EVENTS));
 	ASSERT_FALSE(tracefs_follow_event(tep, hyp, GROUP, EVENT, count, &followed));
@@ -172,12 +155,13 @@ TEST_F(tracefs, trace_pipe_raw_by_events)
 }
 
 /* By read(); by splice(), and by read() what does not fill a page; by mapping */
-TEST_F(tracefs, trace_pipe_raw_by_pages_after_a_loss)
+TEST(trace_pipe_raw_by_pages_after_a_loss)
 {
 	static struct kbuffer *(*const way[])(struct tracefs_cpu *cpu, bool nonblock) = {
 		tracefs_cpu_read_buf, tracefs_cpu_buffered_read_buf, tracefs_cpu_read_buf,
 	};
-	int nr, missed, written = NR_EVENTS + sysconf(_SC_PAGESIZE);
+	int missed, written = NR_EVENTS + sysconf(_SC_PAGESIZE);
+	unsigned long long nr;
 	struct tracefs_cpu *cpu;
 	struct kbuffer *page;
 
@@ -185,7 +169,7 @@ TEST_F(tracefs, trace_pipe_raw_by_pages_after_a_loss)
 	ASSERT_FALSE(tracefs_instance_set_buffer_size(hyp, 8, -1));
 	for (int i = 0; i < 3; i++) {
 		ASSERT_TRUE(fill(written) && !tracefs_trace_off(hyp));
-		ASSERT_EQ(1, sscanf(strstr(file("trace"), EVENT " id="), EVENT " id=%d", &nr));
+		ASSERT_EQ(1, sscanf(strstr(file("trace"), EVENT " id="), EVENT " id=%llu", &nr));
 		ASSERT_LT(1, nr--);
 		cpu = tracefs_cpu_open(hyp, 0, true);
 		ASSERT_EQ(sysconf(_SC_PAGESIZE), tracefs_cpu_read_size(cpu));
@@ -201,11 +185,11 @@ TEST_F(tracefs, trace_pipe_raw_by_pages_after_a_loss)
 	ASSERT_FALSE(tracefs_instance_set_buffer_size(hyp, 1408, -1));
 }
 
-TEST_F(tracefs, trace_pipe_raw_mapped_waits)
+TEST(trace_pipe_raw_mapped_waits)
 {
+	unsigned long long nr = 0;
 	struct tracefs_cpu *cpu;
 	struct kbuffer *page;
-	int nr = 0;
 
 	ASSERT_TRUE(!tracefs_instance_set_buffer_percent(hyp, 0) && fill(0));
 	cpu = tracefs_cpu_open_mapped(hyp, 0, false);
@@ -222,7 +206,7 @@ static void stop_stream(int signal)
 }
 
 /* A waiting stream gets events as they come, until a signal ends it. */
-TEST_F(tracefs, trace_pipe_waits)
+TEST(trace_pipe_waits)
 {
 	struct sigaction action = { .sa_handler = stop_stream };	/* no SA_RESTART */
 	int ends[2], id;
@@ -243,7 +227,7 @@ TEST_F(tracefs, trace_pipe_waits)
 		kill(child, SIGUSR1);
 }
 
-TEST_F(tracefs, reset)
+TEST(reset)
 {
 	ASSERT_TRUE(fill(NR_EVENTS) && tracefs_event_filter_apply(hyp, event, "id == 1") >= 0);
 	tracefs_instance_reset(hyp);

@@ -49,10 +49,7 @@ ended() {
 begin() {
 	file=$1
 	shift
-	recorder=$(perfetto --background-wait -o "$file" "$@" 2>/tmp/perfetto.log) || {
-		cat /tmp/perfetto.log /tmp/probes.log
-		return 1
-	}
+	recorder=$(perfetto --background-wait -o "$file" "$@")
 }
 
 # end: what has been written until now is in the file.
