@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The shell sessions in the user's guide and in the README: run in a VM, each command prints what
-the document shows, numbers aside."""
+"""Shell sessions in documents: in a VM, each prints what is shown, numbers aside."""
 
 import pytest
 

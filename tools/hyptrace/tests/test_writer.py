@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EL2's sources in user space, under sanitizers, from build/tree: the ring's writer, fuzzers of
-what the host gives EL2, and what needs these sources, too: CPUs that race, a guest's registers."""
+"""EL2's sources in user space, under sanitizers, from build/tree; and what is in them."""
 
 import os
 import re
@@ -15,15 +14,20 @@ SOURCES, OBJECTS = BUILD / "tree/tools/testing/hyptrace", BUILD / "hyptrace-test
 ARM64 = BUILD / "tree/arch/arm64"
 # How many inputs take some five seconds
 RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000}
+# A CPU that waits for a lock that is never released waits for ever.
+PROGRAMS = {"result_test": "a hypercall's result is shown only if there is one",
+            "vcpu_test-0": "a protected guest's registers are in no event",
+            "vcpu_test-1": "... unless EL2 is built for debugging",
+            "race/park_race": "CPUs that park race with others that change their rings"}
 
 
 def make(target, **options):
-    """make, after others that make the same; the directory of the fuzzers, and what it said."""
+    """make, after others that make the same; what it said."""
     need("check", "fuzz")
     tree.make()
     with process.lock(OBJECTS.name):
-        return OBJECTS / "fuzz", process.run(["make", "-s", f"-j{os.cpu_count()}", "-C", SOURCES,
-                                              f"O={OBJECTS}", target], **options)
+        return process.run(["make", "-s", f"-j{os.cpu_count()}", "-C", SOURCES, f"O={OBJECTS}",
+                            target], **options)
 
 
 def find(expression, path):
@@ -34,7 +38,7 @@ def find(expression, path):
 @pytest.mark.seconds(60)
 def test_programs(checks):
     """Each is a result."""
-    _, done = make("check", check=False)
+    done = make("check", check=False)
     checks.add(ktap.read(f"# test programs\n{done.stdout}\n# status {done.returncode}",
                          "user space"))
 
@@ -43,29 +47,25 @@ def test_programs(checks):
 @pytest.mark.parametrize("name", RUNS)
 def test_fuzz(checks, tmp_path, name):
     """No input is its end, whether it is written down or chance's."""
+    make("fuzzers")
     seeds = fuzz.write_seeds(SOURCES / "fuzz/seeds" / name, tmp_path / "seeds")
     checks("no input is its end", True,
-           fuzz.run(make("fuzzers")[0] / f"{name}_fuzz", name, seeds, RUNS[name]))
+           fuzz.run(OBJECTS / f"fuzz/{name}_fuzz", name, seeds, RUNS[name]))
 
 
 @pytest.mark.seconds(10)
 def test_hypercalls_and_guests(checks):
     """What EL2's sources write, and what the fuzzer makes."""
-    (built, _), nvhe = make("fuzzers"), ARM64 / "kvm/hyp/nvhe"
+    make("fuzzers")
+    nvhe, numbers = ARM64 / "kvm/hyp/nvhe", "__KVM_HOST_SMCCC_FUNC_[a-z_0-9]+"
     handlers = set(find("handle___hyp_trace_[a-z_]*", nvhe / "trace_hcall.c"))
     checks("each hypercall of tracing is made", handlers and not handlers - set(
         find(r"\w+", SOURCES / "fuzz/hcall_fuzz.c")), handlers)
-    numbers = "__KVM_HOST_SMCCC_FUNC_[a-z_0-9]+"
     checks.equals("of each hypercall it is said, once, whether the trace has what it returns",
                   sorted(find(numbers, nvhe / "events.c")),
                   sorted(set(find(numbers, ARM64 / "include/asm/kvm_asm.h"))))
-    # A CPU that waits for a lock that is never released waits for ever.
-    for program, name in {
-            "result_test": "a hypercall's result is shown only if there is one",
-            "vcpu_test-0": "a protected guest's registers are in no event",
-            "vcpu_test-1": "... unless EL2 is built for debugging",
-            "race/park_race": "CPUs that park race with others that change their rings"}.items():
-        done = process.run([built / program], timeout=120, check=False,
+    for program, name in PROGRAMS.items():
+        done = process.run([OBJECTS / "fuzz" / program], timeout=120, check=False,
                            env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
         checks(name, not done.returncode, done.stdout)
     # trace_vcpu.h alone writes events with a guest's registers, which vcpu_test looks at.
