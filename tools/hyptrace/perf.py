@@ -4,28 +4,49 @@ into it, so that it runs on any such system. It loads none of that system's."""
 
 import pathlib
 import platform
+import re
 import shutil
+from collections import Counter
 
 from hyptrace import apt, base, image, kernel, process
-from hyptrace.machine import BUILD, TOOLS, Failure, cross_for, need, note, option
+from hyptrace.machine import BUILD, Failure, cross_for, need, note, option
 
 # Of the machine's own release: that is also the compiler's C library.
 LIBRARIES = "libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev libslang2-dev"
 # Other languages, the unwinding of user stacks, BPF
 WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE DWARF LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
     LIBCAP LIBBABELTRACE LIBPFM4 LIBLLVM LIBDEBUGINFOD GTK2""".split()
-# What is in place of some functions of the C library
-STATIC = TOOLS / "perf-static.c"
+# In place of the C library's functions that load libraries, which may be of another release:
+# libtraceevent's plugins of a Debian machine end perf with SIGSEGV. perf has no plugins then, no
+# `perf script --dlfilter', and takes users by number alone.
+STATIC = """#include <pwd.h>
+#include <stddef.h>
+void *__wrap_dlopen(const char *name, int mode) { return NULL; }
+char *__wrap_dlerror(void) { return "perf is linked statically"; }
+int __wrap_getpwnam_r(const char *name, struct passwd *user, char *buf, size_t size,
+		      struct passwd **found)
+{
+	*found = NULL;
+	return 0;
+}
+int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *buf, size_t size, struct passwd **found)
+{
+	user->pw_uid = uid;
+	*found = user;
+	return 0;
+}
+"""
 WRAP = " ".join(f"-Wl,--wrap={name}" for name in "dlopen dlerror getpwnam_r getpwuid_r".split())
 
 
 def _make(arch, tree, out, root):
     """Run perf's make, which links perf again for its own sources only. The C library's headers
     come from the compiler."""
-    program, static = out / "perf", out / "static.o"
-    if program.exists() and program.stat().st_mtime < STATIC.stat().st_mtime:
-        program.unlink()
-    process.run([cross_for(arch) + "gcc", "-O2", "-Wall", "-Wextra", "-c", "-o", static, STATIC])
+    source, static = out / "static.c", out / "static.o"
+    if not source.exists() or source.read_text("utf-8") != STATIC:
+        source.write_text(STATIC, "utf-8")
+        process.run([cross_for(arch) + "gcc", "-O2", "-Wall", "-c", "-o", static, source])
+        (out / "perf").unlink(missing_ok=True)
     lib, include = next((root / "usr/lib").glob("*-linux-gnu")), root / "usr/include"
     words = ["-C", tree / "tools/perf", f"O={out}", f"LDFLAGS=-static -L{lib} {static} {WRAP}",
              f"EXTRA_CFLAGS=-idirafter {include} -idirafter {include / lib.name}",
@@ -37,11 +58,11 @@ def _make(arch, tree, out, root):
 
 def build(machine="arm64", tree=None):
     """perf for "arm64" or for this machine, "host"; of build/tree, or of another tree."""
-    if machine not in ("arm64", "host"):
+    if machine not in ("arm64", "host", "x86_64"):
         raise Failure(f"no machine {machine}: arm64 or host")
     need("perf", "rootfs")
     name, arch, debian = "perf", "arm64", "arm64"
-    if machine == "host":
+    if machine != "arm64":
         name, debian = "perf-host", apt.architecture()
         arch = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     root = image.suite("machine", name, LIBRARIES, debian)
@@ -53,6 +74,14 @@ def build(machine="arm64", tree=None):
         _make(arch, pathlib.Path(tree or base.read().tree).resolve(), out, root)
         shutil.copy(out / "perf", program)
     return program
+
+
+def chains(text):
+    """The chains in what `perf script -F ip,sym` prints, from the callee on, as tuples of names,
+    and how often each was seen."""
+    found = (re.findall(r"^\s+[0-9a-f]+ (\S+)", block, re.M)
+             for block in re.split(r"\n\s*\n", text))
+    return Counter(tuple(names) for names in found if names)
 
 
 def main():
