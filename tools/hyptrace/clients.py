@@ -4,9 +4,27 @@
 import shutil
 
 from hyptrace import image, kernel, process
-from hyptrace.machine import BUILD, TOOLS, cross_for, need
+from hyptrace.machine import BUILD, TOOLS, arch_of, cross_for, need, scaled
 
-CLIENTS, GUESTS = TOOLS / "tests/clients", TOOLS / "tests/guests"
+CLIENTS = TOOLS / "tests/clients"
+# What a guest's process 1 runs, and what boots it
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /dev /proc
+/bin/busybox mount -t devtmpfs none /dev
+/bin/busybox mount -t proc none /proc
+exec >/dev/console
+{}
+/bin/busybox poweroff -f
+"""
+BOOT = """cp -R usr /
+[ -e /lib64 ] || ln -s usr/lib64 /lib64
+exec timeout -k 5 {:.0f} qemu-system-{} -smp {} -m 128M -nodefaults -nic none -display none \\
+	-no-reboot -kernel Image -initrd initrd -serial file:/out/guest.console \\
+	-append "rdinit=/guest quiet panic=-1 console={}"
+"""
+# QEMU offers a guest's guest no state of the FPU that Linux takes for sound.
+MACHINES = {"arm64": ("aarch64 -M virt,accel=kvm,gic-version=3 -cpu host", "ttyAMA0"),
+            "x86_64": ("x86_64 -M pc,accel=kvm -cpu qemu64", "ttyS0")}
 
 
 def beside_selftest(files, *more):
@@ -66,6 +84,22 @@ def qemu(files, arch="arm64"):
     to.joinpath("share/qemu").mkdir(parents=True)
     for path in "seabios/bios-256k.bin", "qemu/linuxboot_dma.bin", "qemu/kvmvapic.bin":
         shutil.copy(root / "usr/share" / path, to / "share/qemu")
+
+
+def linux(files, config, script, limit, smp=1):
+    """./boot: this kernel as a guest of Debian's QEMU, to run a script of busybox's shell, for so
+    many seconds at most."""
+    arch, stage = arch_of(config), files / "initrd.d"
+    qemu(files, arch)
+    shutil.copy(kernel.image(config), files / "Image")
+    shutil.copy(image.rootfs(arch), files / "initrd")
+    stage.mkdir()
+    (stage / "guest").write_text(INIT.format(script), "utf-8")
+    (stage / "guest").chmod(0o755)
+    with open(files / "initrd", "ab") as initrd:
+        image.pack(stage, initrd)
+    system, console = MACHINES[arch]
+    (files / "boot").write_text(BOOT.format(scaled(limit), system, smp, console), "utf-8")
 
 
 def kvm_selftests():

@@ -6,12 +6,12 @@ import platform
 import re
 import shutil
 import tempfile
-from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
-from hyptrace import callchains, clients, kernel, perf, perfetto, trace, vm
+from hyptrace import clients, kernel, perf, perfetto, trace, vm
 from hyptrace.documents import typed
-from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, arch_of, option
+from hyptrace.machine import BUILD, ROOT, Failure, arch_of, option
 
 OUT = BUILD / "run"
 TYPE_IN = """
@@ -29,83 +29,99 @@ TIME = """awk '$2 == "[LOST" { delete t }
      $3 == "hyp_enter" { t[$1] = $2; why[$1] = $4 }
      $3 == "hyp_exit" && t[$1] { n[why[$1]]++; us[why[$1]] += 1e6 * ($2 - t[$1]); t[$1] = 0 }
      END { for (r in n) printf "%-14s %6d x %7.1f us\\n", r, n[r], us[r] / n[r] }' /out/trace.txt"""
-PERIOD = {"arm64": "1000000", "x86_64": "5000000"}    # nanoseconds between two samples
+# What a Linux guest does when it is up
+WORK = """for _ in 1 2; do
+	/bin/busybox cat /proc/kallsyms | /bin/busybox wc -l
+	/bin/busybox dd if=/dev/zero of=/dev/null bs=4k count=2000 2>/dev/null
+done"""
+# Where a guest's kernel is entered, or a thread begins
+ROOTS = re.compile(
+    r"el[01][th]_(64|32)_(sync|irq|fiq|error)|ret_from_fork(_asm)?|init_el1|vectors|"
+    r"__(primary|secondary)_switched|primary_entry|start_kernel|__pi_.*|asm_.*|"
+    r"entry_SYSCALL_64.*|common_startup_64|(secondary_)?startup_64.*|x86_64_start_.*")
 
-SETUP = {
-    "trace-cmd": "cp -R usr /\ncd /out\n",
-    "perfetto": """. ./perfetto.sh
+
+class Tool(NamedTuple):
+    """What is typed, what is said of the file that it leaves; what the VM does before and after,
+    and how it is booted."""
+    typed: list
+    left: tuple
+    setup: str = ""
+    end: str = ""
+    how: dict = {}
+
+
+TOOLS = {
+    "": Tool(
+        [*VERSION, "cd /sys/kernel/tracing/hypervisor", "cat events/hypervisor/hyp_enter/format",
+         "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "cat trace_pipe > /out/trace.txt",
+         "wc -l < /out/trace.txt"], ("the whole trace is", "trace.txt")),
+    "trace-cmd": Tool(
+        [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
+         "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor " + GUEST,
+         "trace-cmd report -N >trace.txt"], ("the whole trace is", "trace.txt"),
+        "cp -R usr /\ncd /out\n"),
+    "perfetto": Tool(
+        [*VERSION, "perfetto --version", "cat config",
+         "recorder=$(perfetto --background-wait -o /out/trace.perfetto-trace --txt "
+         "-c config 2>/tmp/log)", GUEST, "kill $recorder"],
+        ("https://ui.perfetto.dev opens", "trace.perfetto-trace"), """. ./perfetto.sh
 start_traced && start_probes || exit
 configure 4096 250 '*' >config
 configure_host 'kvm/*' 'sched/*' >>config
 echo 'data_sources { config { name: "linux.process_stats" } }' >>config
-""",
-    "perf-kvm": r"""cd /out
+""", "until_true 20 ended $recorder\n", {"mem": "2G"}),
+    "perf-kvm": Tool(
+        [*VERSION, "perf kvm stat record -a -o perf.data "
+         "guest vcpus=2 hvc=100 sysreg=50 mmio=10 delay=5000",
+         *(f"perf kvm stat report -i perf.data --stdio {words}" for words in
+           ("--per-vcpu", "--event=mmio", "--event=trap --vcpu=0"))],
+        ("perf kvm stat report -i opens, here or on x86,", "perf.data"), r"""cd /out
 printf '#!/bin/sh\necho | perf test -w kvm_exits "$@"\n' >/bin/guest
 chmod +x /bin/guest
-""",
-    "guest-callchains": ". ./callchains.sh\n",
+"""),
+    "syscalls": Tool(
+        [VERSION[0], "cd /sys/kernel/tracing",
+         "echo '__filename_val ~ \"/proc/*\"' > events/syscalls/sys_enter_openat/filter",
+         "echo 1 > events/syscalls/sys_enter_openat/enable",
+         "echo 1 > events/syscalls/sys_enter_execve/enable",
+         "sh -c 'cat /proc/version /none; /bin/echo \"two words\"'",
+         "echo 0 > events/enable", 'grep -v "^#" trace | tee /out/trace.txt'],
+        ("The trace is", "trace.txt"), how={"mode": "none"},
+        end="grep -q 'sys_openat(.* \"/proc/version\", ' /out/trace.txt\n"),
+    # The guest has the host's kernel, and its addresses are not random.
+    "guest-callchains": Tool(
+        [f"{KVM} record -e cpu-clock -c 5000000 -g -o guest.data sh ./boot 2>record.err",
+         f"{KVM} report -i guest.data --stdio --no-children -g caller,0.5 --percent-limit 1 "
+         "2>report.err >/out/report.txt", "head -n 60 /out/report.txt",
+         "perf script --guestkallsyms=guest.kallsyms -i guest.data "
+         "-F comm,tid,time,event,ip,sym,dso 2>script.err >/out/chains.txt"],
+        ("speedscope makes a flame graph of", "chains.txt"),
+        "echo 0 >/proc/sys/kernel/kptr_restrict\ncp /proc/kallsyms guest.kallsyms\n"),
 }
-TYPED = {
-    "": [*VERSION, "cd /sys/kernel/tracing/hypervisor", "cat events/hypervisor/hyp_enter/format",
-         "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "cat trace_pipe > /out/trace.txt",
-         "wc -l < /out/trace.txt", TIME],
-    "trace-cmd": [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
-                  "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor "
-                  + GUEST, "trace-cmd report -N >trace.txt"],
-    "perfetto": [*VERSION, "perfetto --version", "cat config",
-                 "recorder=$(perfetto --background-wait -o /out/trace.perfetto-trace --txt "
-                 "-c config 2>/tmp/log)", GUEST, "kill $recorder"],
-    "perf-kvm": [*VERSION, "perf kvm stat record -a -o perf.data "
-                 "guest vcpus=2 hvc=100 sysreg=50 mmio=10 delay=5000",
-                 *(f"perf kvm stat report -i perf.data --stdio {words}" for words in
-                   ("--per-vcpu", "--event=mmio", "--event=trap --vcpu=0"))],
-    "syscalls": [VERSION[0], "cd /sys/kernel/tracing",
-                 "echo '__filename_val ~ \"/proc/*\"' > events/syscalls/sys_enter_openat/filter",
-                 "echo 1 > events/syscalls/sys_enter_openat/enable",
-                 "echo 1 > events/syscalls/sys_enter_execve/enable",
-                 "sh -c 'cat /proc/version /none; /bin/echo \"two words\"'",
-                 "echo 0 > events/enable", 'grep -v "^#" trace | tee /out/trace.txt'],
-    "guest-callchains": [
-        f"{KVM} record -e cpu-clock -c PERIOD -g -o guest.data sh ./boot 2>record.err",
-        f"{KVM} report -i guest.data --stdio --no-children -g caller,0.5 --percent-limit 1 "
-        "2>report.err >/out/report.txt", "head -n 60 /out/report.txt",
-        "perf script --guestkallsyms=guest.kallsyms -i guest.data -F ip,sym 2>script.err >chains"],
-}
-END = {"syscalls": "grep -q 'sys_openat(.* \"/proc/version\", ' /out/trace.txt\n",
-       "perfetto": "until_true 20 ended $recorder\n",
-       "guest-callchains": "fold <chains >/out/folded.txt\n"}
+# With two CPUs QEMU's SVM (7.2 and 10.0) at times interrupts a guest that has interrupts off.
+LINUX = {"arm64": {"cpu": "cortex-a76"},
+         "x86_64": {"mode": "none", "cpu": "max,+svm,+npt", "smp": 1}}
 
 
 def _lay_out(tool, config, files):
-    """What the session has in the VM. Returns what differs of that."""
+    """What the session has in the VM. Returns how that is booted."""
     if tool == "perfetto":
         clients.perfetto(files)
-        return {"mem": "2G"}
-    if tool == "syscalls":
-        return {"mode": "none"}
-    if tool == "guest-callchains":
-        arm = arch_of(config) == "arm64"
-        clients.qemu(files, arch_of(config))
-        for path in perf.build("arm64" if arm else "host"), TOOLS / "callchains.sh":
-            shutil.copy(path, files)
-        shutil.copy(kernel.image(config), files / "Image")
-        # With two CPUs QEMU's SVM (7.2 and 10.0) at times interrupts a guest that has interrupts
-        # off.
-        return {"timeout": 600, **({"cpu": "cortex-a76"} if arm else
-                                   {"mode": "none", "cpu": "max,+svm,+npt", "smp": 1})}
-    if tool == "perf-kvm":
-        shutil.copy(perf.build(), files)
     elif tool == "trace-cmd":
         clients.trace_cmd(files, "machine")
-    else:
+    elif not tool:
         clients.beside_selftest(files)
-    return {}
+    elif tool != "syscalls":
+        shutil.copy(perf.build(arch_of(config)), files)
+    if tool == "guest-callchains":
+        clients.linux(files, config, WORK, 400)
+        return LINUX[arch_of(config)] | {"timeout": 600}
+    return TOOLS[tool].how
 
 
-def _show(out, said):
-    """The trace of the hypervisor, or with the host's events: it is whole if it has an event for
-    each exit that KVM counted."""
-    lines = trace.read(out / "trace.txt")
+def _show_trace(lines, said):
+    """The trace is whole if it has an event for each exit that KVM counted."""
     exits = trace.guest_line(said, "exits")
     seen = sum(bool(re.search("hyp_enter:? *reason=guest ", line)) for line in lines)
     if not 0 < seen == exits:
@@ -116,64 +132,67 @@ def _show(out, said):
     if not lines[0].startswith("cpus="):
         lost = [int(each.args) for each in trace.parse(lines) if each.name == "LOST"]
         print(f"events lost: {sum(lost)}")
-    return f"{seen} guest exits, as KVM counted; the whole trace is", "trace.txt"
+    print(f"{seen} guest exits, as KVM counted;", end=" ")
 
 
-def _show_perfetto(out, _said):
+def _show_chains(text):
+    """The share of chains that end where the guest's kernel is entered, or a thread begins."""
+    chains = perf.chains(text)
+    known = {chain: count for chain, count in chains.items() if chain[-1] != "[unknown]"}
+    rooted = sum(count for chain, count in known.items() if ROOTS.fullmatch(chain[-1]))
+    total = sum(known.values())
+    print(f"{sum(chains.values())} samples of the guest: {total} of its kernel, {rooted} of these "
+          "from a root")
+    if total < 100 or rooted < 0.95 * total:
+        raise Failure("too few chains end in a root")
+
+
+def _show_perfetto(out):
     """How many events the recording has."""
     path = out / "trace.perfetto-trace"
     path.chmod(0o644)
     lines = perfetto.Recording(path.read_bytes()).lines
-    (out / "trace.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    counts = Counter(each.name for each in trace.parse(lines))
-    if not counts["hyp_enter"]:
+    (out / "trace.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    names = [each.name for each in trace.parse(lines)]
+    if "hyp_enter" not in names:
         raise Failure("no events in the recording")
     print("\nevents in the recording:")
-    print("".join(f"  {name:<10} {count:>9}\n" for name, count in sorted(counts.items())
-                  if re.match("(hyp|kvm)_", name)))
-    return "https://ui.perfetto.dev opens", path.name
+    for name in sorted(set(names)):
+        print(f"  {name:<26} {names.count(name):>9}")
 
 
-def _show_callchains(out, _said):
-    """The share of chains that end where the guest's kernel is entered, or a thread begins."""
-    folded = trace.read(out / "folded.txt")
-    (out / "flamegraph.svg").write_text(callchains.flame_graph(folded, "A guest's boot"),
-                                        encoding="utf-8")
-    text, good = callchains.roots(folded)
-    print(text)
-    if not good:
-        raise Failure("too few chains end in a root")
-    return "The flame graph is", "flamegraph.svg"
-
-
-SHOW = {"": _show, "trace-cmd": _show, "perfetto": _show_perfetto,
-        "guest-callchains": _show_callchains,
-        "perf-kvm": lambda *_: ("perf kvm stat report -i opens, here or on x86,", "perf.data"),
-        "syscalls": lambda *_: ("The trace is", "trace.txt")}
+def _show(tool, out, said):
+    """What was recorded."""
+    if tool == "perfetto":
+        _show_perfetto(out)
+    elif tool == "guest-callchains":
+        _show_chains((out / "chains.txt").read_text("utf-8"))
+    elif tool not in ("perf-kvm", "syscalls"):
+        _show_trace(trace.read(out / "trace.txt"), said)
+    text, name = TOOLS[tool].left
+    print(text, str(out / name).removeprefix(f"{ROOT}/"))
 
 
 def run(tool, out, config="default"):
     """Record with a tool in a VM, whose kernel is built, and show what was recorded and what was
     left in the directory `out`."""
+    what = TOOLS[tool]
     with tempfile.TemporaryDirectory(dir=BUILD, prefix="demo-") as files:
-        how = {"timeout": 120, "config": config, **_lay_out(tool, config, Path(files))}
-        script = TYPE_IN + SETUP.get(tool, "") + typed(TYPED[tool]) + END.get(tool, "")
-        script = script.replace("PERIOD", PERIOD[arch_of(config)])
-        result = vm.boot(script, Path(files), **how)
+        how = {"timeout": 120, "config": config} | _lay_out(tool, config, Path(files))
+        result = vm.boot(TYPE_IN + what.setup + typed(what.typed) + what.end, Path(files), **how)
     print(result.output, end="", flush=True)
     shutil.copytree(result.out, out, dirs_exist_ok=True)
-    (out / "session.txt").write_text(result.output, encoding="utf-8")
+    (out / "session.txt").write_text(result.output, "utf-8")
     if result.status:
         raise Failure(f"the demo failed in the VM, with status {result.status}\n{result.errors}")
-    text, name = SHOW[tool](out, result.output)
-    print(text, str(out / name).removeprefix(f"{ROOT}/"))
+    _show(tool, out, result.output)
 
 
 def main():
     """`make run`. With ARGUMENTS=1 only look at the arguments, before a kernel is built."""
     tool, config = option("TOOL"), option("CONFIG", "default")
-    if tool not in TYPED:
-        raise Failure(f"no TOOL {tool}: {', '.join(filter(None, TYPED))}")
+    if tool not in TOOLS:
+        raise Failure(f"no TOOL {tool}: {', '.join(filter(None, TOOLS))}")
     if config == "x86" and (tool != "guest-callchains" or platform.machine() == "aarch64"):
         raise Failure("CONFIG=x86 is for TOOL=guest-callchains on x86-64 alone")
     if option("ARGUMENTS"):

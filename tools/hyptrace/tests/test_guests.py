@@ -6,14 +6,15 @@ FORMS="protected,max nvhe,max"    KVM's modes and CPUs
 ALL=1                             KVM's selftests that take long, too
 """
 
-# pylint: disable=too-many-arguments
 import re
 import shutil
 
 import pytest
 
-from hyptrace import clients, kernel as kernels, trace
+from hyptrace import clients, trace
 from hyptrace.machine import option, scaled
+
+pytestmark = pytest.mark.clients
 
 # KVM's own selftests that end within seconds in each mode, and longer ones. The others need what
 # is not there (several sizes of pages, userfaultfd, a PMU), or fail without tracing in QEMU's
@@ -21,27 +22,49 @@ from hyptrace.machine import option, scaled
 SHORT = """guest_print_test hypercalls kvm_binary_stats_test kvm_create_max_vcpus no-vgic-v3
     psci_test smccc_filter steal_time vcpu_width_config vgic_irq vgic_lpi_stress"""
 LONG = " coalesced_io_test debug-exceptions set_memory_region_test"
+# traced NAME COMMAND...: to /out, NAME.trace with every event, the counters when all is read
+# (NAME.stats), and how often KVM ran a guest (NAME.runs)
+TRACED = r"""HYP=/sys/kernel/tracing/hypervisor EXIT=/sys/kernel/tracing/events/kvm/kvm_exit
+traced() {
+	to=/out/$1 status=0
+	shift
+	echo >"$HYP/trace"
+	echo hist:keys=ret >"$EXIT/trigger"
+	echo 1 >"$HYP/tracing_on"
+	cat "$HYP/trace_pipe" >"$to.trace" &
+	"$@" || status=$?
+	echo 0 >"$HYP/tracing_on"
+	wait $!
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		sed "s/^/$cpu /" "$HYP/per_cpu/cpu$cpu/stats"
+	done >"$to.stats"
+	sed -n 's/^ *Hits: //p' "$EXIT/hist" >"$to.runs"
+	echo '!hist:keys=ret' >"$EXIT/trigger"
+	return $status
+}
+hyp-trace/guest --hold
+echo 4096 >"$HYP/buffer_size_kb"
+echo 1 >"$HYP/events/enable"
+"""
+PROGRAMS = r"""
+run() {
+	timeout -k 5 {} "kvm/$1" </dev/null >"/out/$1.$2" 2>&1
+	echo "$2 $?" >>"/out/$1.status"
+}
+for path in kvm/*; do
+	name=${path#*/}
+	echo "# $name"
+	run "$name" off
+	traced "$name" run "$name" on
+done
+"""
+UP = 'echo "the guest is up: $(/bin/busybox uname -sm), $(/bin/busybox nproc) CPUs"'
 
 
 def forms(default):
     """Modes and CPUs, as parameters."""
-    return [pytest.param(*form.split(",", 1), id=form.replace(",", "-"))
-            for form in option("FORMS", default).split()]
-
-
-@pytest.fixture(name="run")
-def run_fixture(vm, selftest, tmp_path):
-    """run(script, programs, limit, ...): what a script left in /out of a VM, which has the
-    programs beside traced.sh; of the seconds a guest may take."""
-    def run(script, programs, limit, **how):
-        selftest()
-        clients.beside_selftest(tmp_path, clients.GUESTS / "traced.sh")
-        (tmp_path / "limit").write_text(f"{scaled(limit):.0f}\n", "utf-8")
-        (tmp_path / "kvm").mkdir()
-        for program in programs:
-            shutil.copy(program, tmp_path / "kvm")
-        return vm.ok("the VM ends well", clients.GUESTS / script, files=tmp_path, **how).out
-    return run
+    return pytest.mark.parametrize("mode, cpu", [
+        pytest.param(*form.split(",", 1)) for form in option("FORMS", default).split()])
 
 
 def tap(path):
@@ -49,16 +72,19 @@ def tap(path):
     return [line for line in trace.read(path) if re.match(r"ok|not ok|Bail out|\d+\.\.", line)]
 
 
-@pytest.mark.clients
 @pytest.mark.seconds(25)
-@pytest.mark.parametrize("mode, cpu", forms("protected,max"))
-def test_guests(run, checks, mode, cpu):
+@forms("protected,max")
+def test_guests(vm, selftest, checks, tmp_path, mode, cpu):
     """KVM's own selftests of this kernel pass the same with every event of the hypervisor on."""
     limit = 600 if option("ALL") else 120
-    names = (SHORT + LONG * bool(option("ALL"))).split()
-    built = clients.kvm_selftests()
-    out = run("kvm-selftests.sh", [built[name] for name in names], limit, mode=mode, cpu=cpu,
-              mem="4G", timeout=120 + len(names) * limit / 2)
+    names, built = (SHORT + LONG * bool(option("ALL"))).split(), clients.kvm_selftests()
+    shutil.copytree(selftest(), tmp_path, dirs_exist_ok=True)
+    tmp_path.joinpath("kvm").mkdir()
+    for name in names:
+        shutil.copy(built[name], tmp_path / "kvm")
+    out = vm.ok("the VM ends well", TRACED + PROGRAMS.replace("{}", f"{scaled(limit):.0f}"),
+                files=tmp_path, mode=mode, cpu=cpu, mem="4G",
+                timeout=120 + len(names) * limit / 2).out
     for name in names:
         said = [trace.read(out / f"{name}.{how}")[-20:] for how in ("off", "on")]
         checks(f"{name} passes, and the same with all traced",
@@ -69,14 +95,15 @@ def test_guests(run, checks, mode, cpu):
 
 # In hVHE form 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
 # dies of SIGILL, without tracing too. (Others: protected,cortex-a72 nvhe,max)
-@pytest.mark.clients
 @pytest.mark.seconds(15)
-@pytest.mark.parametrize("mode, cpu", forms("protected,cortex-a76"))
-def test_nested(run, checks, tmp_path, mode, cpu):
+@forms("protected,cortex-a76")
+def test_nested(vm, selftest, checks, tmp_path, mode, cpu):
     """Linux, as a guest of KVM's, boots and powers off with every event of the hypervisor on and
     read. The guest's kernel is the host's."""
-    clients.qemu(tmp_path)
-    out = run("linux.sh", [kernels.image()], 300, mode=mode, cpu=cpu, timeout=420)
+    shutil.copytree(selftest(), tmp_path, dirs_exist_ok=True)
+    clients.linux(tmp_path, "default", UP, 300, smp=2)
+    out = vm.ok("the VM ends well", TRACED + "traced guest sh ./boot\n", files=tmp_path,
+                mode=mode, cpu=cpu, timeout=420).out
     console = [line.rstrip("\r") for line in trace.read(out / "guest.console")]
     checks("the guest is up", "the guest is up: Linux aarch64, 2 CPUs" in console and
            any("reboot: Power down" in line for line in console), console)
