@@ -12,11 +12,10 @@ import os
 import platform
 import re
 import shutil
-from collections import Counter
 
 import pytest
 from hyptrace import demo, ktap, kvmstat, perf, process, tree
-from hyptrace.machine import BUILD, ROOT, TOOLS, arch_of, cross_for, need, number
+from hyptrace.machine import BUILD, TOOLS, arch_of, cross_for, need, number
 
 SUITE = "kvm-guest-callchains"
 SAMPLES, SEED = number("SAMPLES", 20000), number("SEED", os.getpid())
@@ -36,17 +35,16 @@ def of(name, seconds, *values):    # pylint: disable=invalid-name
     return pytest.param(*values, marks=[getattr(pytest.mark, name), pytest.mark.seconds(seconds)])
 
 
-def prevails(text, expected):
-    """Of the chains that begin with that function, 95 % are this, in what perf script -F ip,sym
-    prints, and there are enough. The guest of x86 has one of each name in code of 64 bits, and one
-    of 32."""
-    found = Counter()
-    for block in re.split(r"\n\s*\n", text):
-        names = re.findall(r"^\s+[0-9a-f]+ (\S+)", block, re.M)
-        found[" ".join(name.replace("64_", "_", 1) for name in names)] += 1
-    first = expected.split()[0]
-    total = sum(count for chain, count in found.items() if chain.split()[:1] == [first])
-    return total >= 20 and found[expected] >= 0.95 * total
+def shows(expected):
+    """Of the chains that begin with that function 95 % are this, and there are enough. The guest of
+    x86 has one of each name in code of 64 bits, and one of 32."""
+    chain = tuple(expected.split())
+
+    def is_right(text):
+        found = perf.chains(text.replace("64_", "_"))
+        total = sum(count for names, count in found.items() if names[0] == chain[0])
+        return total >= 20 and found[chain] >= 0.95 * total
+    return is_right
 
 
 def vmlinux(arch, path):
@@ -67,11 +65,6 @@ def converted(text):
     samples = [len(sample["callchain"]) for sample in
                json.loads(text.removesuffix("status 0\n"))["samples"]]
     return len(samples) > 20 and sum(samples) > 1.1 * len(samples)
-
-
-def shows(chain):
-    """95 % of the chains that begin so are this."""
-    return lambda text: prevails(text, chain)
 
 
 # In the VM: spin is a VMM, which writes its guest's kallsyms. QEMU's PMU looks for an overflow when
@@ -146,11 +139,10 @@ def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
         checks.skip("perf on x86-64", "it is built there")
         tests.remove("perf")
     elif "perf" in tests:
-        shutil.copy(perf.build("arm64" if arch == "arm64" else "host"), files)
+        shutil.copy(perf.build(arch), files)
         shutil.copy(TOOLS / "perf-kvm/perf-kvm.sh", files)
         vmlinux(arch, files / "vmlinux")
         kvmstat.write_script(files / SUITE / "perf", SPIN.replace("EVENT", event), SAYS)
-        (files / SUITE / "perf").chmod(0o755)
 
     def run(form, names, **how):
         lines = [f"{SUITE}/{name} {arguments.get(name, '')}{event}" for name in names]
@@ -172,12 +164,6 @@ def test_the_boot_of_a_linux_guest(tmp_path, config):
     demo.run("guest-callchains", tmp_path, config=config)
 
 
-def walk(name, *variables):
-    """Run the tests in a directory of the walks."""
-    return process.run(["make", "-s", "-C", WALKS / name, "check", f"SEED={SEED}", *variables],
-                       check=False)
-
-
 @pytest.mark.fast
 @pytest.mark.host
 @pytest.mark.seconds(15)
@@ -186,42 +172,6 @@ def test_walks(checks):
     need("check")
     tree.make()
     for name in ".", "x86", "frame", "stack", "x86-stack":
-        done = walk(name, f"O={BUILD}/guest-walk")
+        done = process.run(["make", "-s", "-C", WALKS / name, "check", f"SEED={SEED}",
+                            f"O={BUILD}/guest-walk"], check=False)
         checks.add(ktap.read(f"# test {name}\n{done.stdout}\n# status {done.returncode}", "walk"))
-
-
-def where(path):
-    """The tests that find a mistake in a file."""
-    name = "frame" if path.startswith("virt/") else "x86" if "/x86/" in path else "."
-    return {".": "stack", "x86": "x86-stack"}[name] if path.endswith("guest_stack.c") else name
-
-
-@pytest.mark.mutants
-@pytest.mark.host
-@pytest.mark.seconds(120)
-def test_walk_mutants(checks, tmp_path):
-    """Each mistake is found. Not all of the load: one is found early, or by the other tests."""
-    need("check")
-    tree.make()
-    lines = (TOOLS / "tests/walks.mutants").read_text().splitlines()
-    for path, text, *many in (line.split("\t") for line in lines[2:]):
-        for wrong in many:
-            command = f"s/{text}/{'' if wrong == '-' else wrong}/"
-            edited = process.run(["sed", command, ROOT / path]).stdout
-            (tmp_path / "walk.c").write_text(edited)
-            said = walk(where(path), f"O={BUILD}/guest-walk/mutant", "LOAD=2",
-                        f"WALK={tmp_path}/walk.c")
-            checks(f"found in {path}: {command}", edited != (ROOT / path).read_text() and
-                   said.returncode and re.search("^not ok|^Bail out|ERROR: |runtime error",
-                                                 said.stdout, re.M), said.stdout[-2000:])
-
-
-@pytest.mark.fast
-@pytest.mark.host
-@pytest.mark.parametrize("wrong, good", [(0, True), (1, True), (2, False)])
-def test_chains_that_are_not_the_guests_are_found(wrong, good):
-    """More than one in twenty, or too few."""
-    text = "\n    ffff k_leaf\n    ffff k64_outer\n\n"
-    said = (30 - wrong) * text + wrong * text.replace("outer", "middle") + "\n    0 x\nWarning: y\n"
-    assert prevails(said, "k_leaf k_outer") == good
-    assert not prevails(10 * text, "k_leaf k_outer")

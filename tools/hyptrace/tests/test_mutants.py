@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A mistake of one line in the product does not go unnoticed: each of tools/hyptrace/mutants is
-made in build/tree, and the test that is named there fails."""
+"""A mistake of one line in the product does not go unnoticed: each of tools/hyptrace/mutants and
+tests/walks.mutants is made in build/tree, and the test that is named there fails."""
 
 import functools
 import os
@@ -12,13 +12,13 @@ import pytest
 from hyptrace import fuzz, kernel as kernels, ktap, process, tree, uml, vm
 from hyptrace.machine import BUILD, TOOLS, need
 from hyptrace.tests.conftest import script_of
+from hyptrace.tests.test_remote import SETUP
 
 pytestmark = [pytest.mark.mutants]
 
 TREE, WORK = BUILD / "tree", BUILD / "mutants"
-HYPTRACE, SELFTEST = TREE / "tools/testing/hyptrace", TREE / "tools/testing/selftests"
+HYPTRACE = TREE / "tools/testing/hyptrace"
 UML, KERNEL = BUILD / "kernel-uml-mutant", BUILD / "kernel-mutant"
-REMOTE = "trace_remote_test"
 remove = functools.partial(shutil.rmtree, ignore_errors=True)
 
 
@@ -45,9 +45,8 @@ def in_uml(test):
     uml.build()
     if not test.endswith(".sh"):
         return failures(uml.kunit())
-    shutil.copy(UML / f"kernel/trace/remote/tests/{REMOTE}.ko", WORK / "uml")
-    setup = f"export TRACE_REMOTE={REMOTE} HYP_TRACE_MODULE=/mnt/{REMOTE}.ko\ninsmod /mnt/*.ko"
-    result = uml.run(script_of([f"hyp-trace/{test}"], setup), WORK / "uml")
+    shutil.copy(UML / "kernel/trace/remote/tests/trace_remote_test.ko", WORK / "uml")
+    result = uml.run(script_of([f"hyp-trace/{test}"], SETUP.format("/mnt")), WORK / "uml")
     return [check.name for check in ktap.read(result.output, "UML") if not check.passed]
 
 
@@ -74,9 +73,18 @@ def in_pytest(name, _):
         "TESTS": name, "SET": ""}).stdout)
 
 
+def walk(test):
+    """The walks of a guest's tables. Not all of the load: a mistake is found early, or by others of
+    the tests."""
+    done = process.run(["make", "-s", "-C", TREE / "tools/testing/guest-walk" / test, "check",
+                        f"O={WORK}/walk", "LOAD=2"], check=False)
+    wrong = re.search("^not ok|^Bail out|ERROR: |runtime error", done.stdout, re.M)
+    return [test] if done.returncode and wrong else []
+
+
 # Each kind's, the directory of what is made of the tree, and the seconds that one takes
 KINDS = {
-    "user": (user, WORK, 10), "uml": (in_uml, UML, 25),
+    "user": (user, WORK, 10), "uml": (in_uml, UML, 25), "walk": (walk, WORK, 2),
     "vm": (functools.partial(in_vm, "hyp-trace", "mode.sh", "protected", "*"), KERNEL, 60),
     "faultable": (functools.partial(in_vm, "faultable-tracepoints", "module.sh", "none",
                                     "tracepoint*"), KERNEL, 60)
@@ -91,11 +99,8 @@ def fixture_work():
         remove(out)
     need("check", "fuzz")
     tree.make()
-    for path in "built", "uml/kselftest":
-        (WORK / path).mkdir(parents=True)
-    kernels.make("x86_64", "-s", "-C", SELFTEST / "hyp-trace", f"OUTPUT={WORK}/built",
-                 f"INSTALL_PATH={WORK}/uml/hyp-trace", "install")
-    shutil.copy(SELFTEST / "kselftest/ktap_helpers.sh", WORK / "uml/kselftest")
+    WORK.mkdir()
+    kernels.install("x86_64", "hyp-trace", WORK / "built", WORK / "uml")
     yield WORK
     for out in WORK, UML, KERNEL:
         remove(out)
@@ -109,18 +114,33 @@ def forget(out, name):
             (path.parent / path.name[1:-len(".cmd")]).unlink(missing_ok=True)
 
 
+def lines_of(name):
+    """The fields of each line of a list."""
+    text = (TOOLS / name).read_text("utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+
+
 def listed_mutants():
-    """The parameters of each line of the list."""
-    for line in (TOOLS / "mutants").read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            name, path, edit, test = line.split("\t")
-            kind, test = test.split(":", 1)
-            mark = pytest.mark.boots("default") if KINDS[kind][1] == KERNEL else pytest.mark.alone
-            yield pytest.param(kind, path, edit, test, id=f"{kind}-{name}",
-                               marks=[mark, pytest.mark.seconds(KINDS[kind][2])])
+    """Of each mistake the name, the file, sed's command, and KIND:TEST."""
+    yield from lines_of("mutants")
+    for path, text, *many in lines_of("tests/walks.mutants"):
+        test = "frame" if path.startswith("virt/") else "x86" if "/x86/" in path else "."
+        if path.endswith("guest_stack.c"):
+            test = {".": "stack", "x86": "x86-stack"}[test]
+        for wrong in many:
+            yield text, path, f"s/{text}/{'' if wrong == '-' else wrong}/", f"walk:{test}"
 
 
-@pytest.mark.parametrize("kind, path, edit, test", listed_mutants())
+def parameters():
+    """Each mistake as parameters of a test."""
+    for name, path, edit, test in listed_mutants():
+        kind, test = test.split(":", 1)
+        mark = pytest.mark.boots("default") if KINDS[kind][1] == KERNEL else pytest.mark.alone
+        yield pytest.param(kind, path, edit, test, id=f"{kind}-{re.sub('[^a-z_]+', '.', name)}",
+                           marks=[mark, pytest.mark.seconds(KINDS[kind][2])])
+
+
+@pytest.mark.parametrize("kind, path, edit, test", parameters())
 @pytest.mark.usefixtures("work")
 def test_found(request, monkeypatch, kind, path, edit, test):
     """Make the mistake, which is in one line, find it, and put the file back."""
@@ -135,7 +155,8 @@ def test_found(request, monkeypatch, kind, path, edit, test):
     original = (TREE / path).read_text("utf-8")
     text = process.run(["sed", edit], input=original).stdout
     lines = zip(original.splitlines(), text.splitlines(), strict=True)
-    assert sum(a != b for a, b in lines) == 1, f"{path} does not have one line for {edit}"
+    changed = {was for was, now in lines if was != now}
+    assert len(changed) == 1, f"{path} does not have one line for {edit}"
     try:
         with tree.edited({path: text}):
             found = finder(test)
