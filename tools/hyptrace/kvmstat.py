@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `perf kvm stat report` says, and what KVM has counted of guests that are known."""
+"""What `perf kvm stat report` says, what is right of that, and what KVM has counted of guests that
+are known."""
 
 import re
-from collections import namedtuple
-from dataclasses import dataclass, field
+from collections import Counter, namedtuple
+from typing import NamedTuple
 
-ROW = re.compile(r" *(\S+) +(\d+) +[\d.]+% +[\d.]+% +([\d.]+)us +([\d.]+)us +([\d.]+)us"
-                 r" \( \+- *[\d.]+% \)$")
+ROW = re.compile(r"^ *(\S+) +(\d+) +[\d.]+% +[\d.]+% +([\d.]+)us +([\d.]+)us +([\d.]+)us"
+                 r" \( \+- *[\d.]+% \)$", re.M)
+TOTALS = r"Total Samples:(\d+)", r"events handled time:([\d.]+)us", r"in the guest:([\d.]+)us"
 # What perf calls the exits, where the guest's device is, and what perf can report
 Names = namedtuple("Names", "hypercall sysreg idle access device events")
 NAMES = {"arm64": Names("HVC64", "SYS64", "WFx", "DABT_LOW", "0x10000000:W 0x10000008:R",
@@ -15,10 +17,8 @@ NAMES = {"arm64": Names("HVC64", "SYS64", "WFx", "DABT_LOW", "0x10000000:W 0x100
                          "x86 has vmexit mmio ioport msr")}
 
 
-@dataclass
-class Event:
-    """An exit, a trap or an access: how many have ended, and have not; in microseconds, how long
-    those took that have."""
+class Event(NamedTuple):
+    """How many exits, traps or accesses have ended and not; of those that have, microseconds."""
     ended: int = 0
     open: int = 0
     min: float = 0
@@ -31,14 +31,8 @@ class Event:
         return self.ended * self.mean
 
 
-@dataclass
-class Vcpu:
-    """A table of a report: its events; how many have ended in all, what they took, and the time in
-    the guest."""
-    events: dict = field(default_factory=dict)
-    ended: int = 0
-    time: float = 0
-    guest: float = 0
+# A table of a report, of which how many have ended, what they took, and the guest's time
+Vcpu = namedtuple("Vcpu", "events ended time guest", defaults=[{}, 0, 0, 0])
 
 
 def good(text):
@@ -46,45 +40,67 @@ def good(text):
     return text.endswith("status 0\n")
 
 
+def _table(text):
+    """What one table of a report says."""
+    events = {name: Event(int(ended), 0, *map(float, times))
+              for name, ended, *times in ROW.findall(text)}
+    for name, number in re.findall(r"^Not ended: (\S+) (\d+)", text, re.M):
+        events[name] = events.get(name, Event())._replace(open=int(number))
+    found = (re.search(each, text) for each in TOTALS)
+    return Vcpu(events, *(float(each[1]) if each else 0 for each in found))
+
+
 def parse(text):
-    """The tables of a report by "VM/VCPU". Without --per-vcpu it is "all/all". One that ends with
-    the status of a failure has none."""
-    tables, table = {}, None
+    """The tables of a report by "VM/VCPU", or "all/all". A failure has none."""
     if re.search(r"^status [1-9]\d*\n\Z", text, re.M):
         return {}
-    for line in text.splitlines():
-        if found := re.match(r"VM (\S+), VCPU (\S+), thread \d+:$", line):
-            table = tables.setdefault("/".join(found.groups()), Vcpu())
-            continue
-        table = table or tables.setdefault("all/all", Vcpu())
-        if found := ROW.match(line):
-            table.events[found[1]] = Event(int(found[2]), 0, *map(float, found.groups()[2:]))
-        elif found := re.match(r"Total Samples:(\d+), .*:([\d.]+)us", line):
-            table.ended, table.time = int(found[1]), float(found[2])
-        elif found := re.match(r"Time in the guest:([\d.]+)us", line):
-            table.guest = float(found[1])
-        elif found := re.match(r"Not ended: (\S+) (\d+)", line):
-            table.events.setdefault(found[1], Event()).open = int(found[2])
+    first, *others = re.split(r"^VM (\S+), VCPU (\S+), thread \d+:$", text, flags=re.M)
+    tables = {"all/all": _table(first)}
+    for vm, vcpu, body in zip(*[iter(others)] * 3):
+        tables[f"{vm}/{vcpu}"] = _table(body)
     return {name: table for name, table in tables.items() if table.ended or table.events}
 
 
-def counts(tables, name, ended=False):
+def counts(text, name, ended=False):
     """How many of an event each vCPU has, if any; of those that have ended or of all."""
-    return {vcpu: table.events[name].ended + (0 if ended else table.events[name].open)
-            for vcpu, table in tables.items() if name in table.events}
+    return {vcpu: event.ended + event.open * (not ended) for vcpu, table in parse(text).items()
+            for event in [table.events.get(name)] if event}
 
 
-def hypercalls(text):
-    """How many a report has, of all vCPUs together."""
-    tables = parse(text)
-    return sum(sum(counts(tables, names.hypercall).values()) for names in NAMES.values())
+# What is right: each of these makes a function of a text
+
+def says(*patterns):
+    """A program succeeded, and said each of these."""
+    return lambda text: good(text) and all(re.search(each, text, re.I) for each in patterns)
 
 
-def every(tables, pattern, condition):
-    """Whether a condition is true of each event that is called so, and there is one."""
-    found = [event for table in tables.values() for name, event in table.events.items()
-             if re.fullmatch(pattern, name)]
-    return bool(found) and all(map(condition, found))
+def fails(pattern):
+    """It failed, and said why."""
+    return lambda text: not good(text) and re.search(pattern, text, re.I)
+
+
+def has(number):
+    """A report has so many hypercalls, of all vCPUs together."""
+    return lambda text: good(text) and number == sum(
+        sum(counts(text, names.hypercall).values()) for names in NAMES.values())
+
+
+def each(pattern, condition):
+    """A condition is true of each event of a report that is called so, and there is one."""
+    def is_right(text):
+        found = [event for table in parse(text).values() for name, event in table.events.items()
+                 if re.fullmatch(pattern, name)]
+        return found and all(map(condition, found))
+    return is_right
+
+
+def falls(name):
+    """The events of a report are sorted by this, the largest first."""
+    def is_right(text):
+        found = [getattr(event, name) for table in parse(text).values()
+                 for event in table.events.values()]
+        return len(found) > 2 and found == sorted(found, reverse=True)
+    return is_right
 
 
 def last_round(text):
@@ -96,33 +112,35 @@ def last_round(text):
 
 
 def counted(vcpu, kind, names):
-    """How many of each event a vCPU has by KVM's count, and how many of all. The kind is vmexit,
-    trap or mmio."""
+    """How many of each event a vCPU has by KVM's count, and of all: of vmexit, trap or mmio."""
     if kind == "mmio":
         write, read = names.device.split()
-        return {write: (vcpu["mmio"] + 1) // 2, read: vcpu["mmio"] // 2, "all": vcpu["mmio"]}
-    events = dict(zip(names, (vcpu[key] for key in ("hvc", "sysreg", "wfi", "mmio"))))
-    return {**events, "all": vcpu["exits"] if kind == "vmexit" else sum(events.values())}
+        return Counter({write: (vcpu["mmio"] + 1) // 2, read: vcpu["mmio"] // 2,
+                        "all": vcpu["mmio"]})
+    events = Counter(dict(zip(names, (vcpu[key] for key in ("hvc", "sysreg", "wfi", "mmio")))))
+    return events + Counter(all=vcpu["exits"] if kind == "vmexit" else events.total())
 
 
-def differences(tables, vcpus, kind="vmexit", arch="arm64", lossy=False):
-    """Where a report is not what KVM has counted of these vCPUs. If events were lost no count may
-    be larger, and vCPUs may be unknown; x86 has the vCPU in kvm_entry, but not which VM of the
-    process it is of."""
-    if not vcpus:
-        yield "no guest has said anything"
-    for name, table in tables.items():
-        known = not name.endswith("/unknown") and (arch == "arm64" or "-" in name)
-        if name not in vcpus and (known or not lossy):
-            yield f"{name}: no vCPU of a guest, but {table}"
-    for name, vcpu in vcpus.items():
-        events = tables.get(name, Vcpu()).events
-        found = {event: number.ended + number.open for event, number in events.items()}
-        found["all"] = sum(found.values())
-        for event, number in counted(vcpu, kind, NAMES[arch]).items():
-            has = found.get(event, 0)
-            if has > number or has < number and not lossy:
-                yield f"{name} {event}: {has}, KVM has counted {number}"
+def reported(table, names):
+    """The same by a table of a report."""
+    events = Counter({name: each.ended + each.open for name, each in table.events.items()})
+    known = Counter({name: events[name] for name in [*names[:4], *names.device.split()]})
+    return known + Counter(all=events.total())
+
+
+def is_counted(text, vcpus, kind="vmexit", arch="arm64", lossy=False):
+    """A report has what KVM has counted of these vCPUs. If events were lost no count may be larger,
+    and vCPUs may be unknown; x86 has the vCPU in kvm_entry, but not which VM of the process it is
+    of."""
+    found = {name: reported(table, NAMES[arch]) for name, table in parse(text).items()}
+    expected = {name: counted(vcpu, kind, NAMES[arch]) for name, vcpu in vcpus.items()}
+    if not lossy:
+        return bool(vcpus) and all(found.get(name, Counter()) == expected.get(name, Counter())
+                                   for name in found.keys() | expected.keys())
+    return bool(vcpus) and all(
+        number <= expected[name] if name in expected else
+        name.endswith("/unknown") or arch != "arm64" and "-" not in name
+        for name, number in found.items())
 
 
 def write_script(path, setup, rows):
@@ -130,6 +148,7 @@ def write_script(path, setup, rows):
     each row says, which is (title, command, what is right)."""
     commands = "".join(f"said {n} {row[1]}\n" for n, row in enumerate(rows))
     path.write_text(f"#!/bin/sh\nset --\n. /test/perf-kvm.sh\n{setup}{commands}finished\n", "utf-8")
+    path.chmod(0o755)
 
 
 def judge(out, rows, checks, form=""):

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: each millisecond a softirq takes half of the time of the CPU that loads the module.
- * "in_guest" counts those that ran in the interrupt for which a vCPU had left the guest: KVM marks
- * the task PF_VCPU until this interrupt has been taken.
+ * Each millisecond a softirq takes half of the time of the CPU that loads the module. "in_guest"
+ * counts those in the interrupt for which a vCPU had left the guest: KVM marks its task PF_VCPU
+ * until then.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -36,5 +36,4 @@ static void __exit flood_exit(void)
 }
 module_exit(flood_exit);
 
-MODULE_DESCRIPTION("Test: softirqs that take a known time");
 MODULE_LICENSE("GPL");

@@ -33,47 +33,38 @@ guest() {
 	until_done grep -qsx "round 0" "$guest.out"
 }
 
-# rounds GUEST...: each makes its next one.
+# Each guest makes its next one.
 rounds() {
-	for guest; do
-		grep -c '^round' "$guest.out" >"$guest.next"
-		echo >"$guest.fifo"
+	for fifo in *.fifo; do
+		grep -c '^round' "${fifo%.fifo}.out" >"$fifo.next"
+		echo >"$fifo"
 	done
-	for guest; do
-		until_done grep -qx "round $(cat "$guest.next")" "$guest.out"
+	for fifo in *.fifo; do
+		until_done grep -qx "round $(cat "$fifo.next")" "${fifo%.fifo}.out"
 	done
 }
 
-# end GUEST...
+# The guests end.
 end() {
-	for guest; do
-		kill "$(cat "$guest.pid")"
-	done
+	cat ./*.pid | xargs kill || :
 	wait
+	rm ./*.pid ./*.fifo ./*.out
 }
 
-# keep NAME GUEST...: what the guests have said so far
+# keep NAME: what the guests have said so far
 keep() {
-	kept=$1
-	shift
-	for guest; do
-		cp "$guest.out" "$out/$kept.of-$guest"
+	for path in *.out; do
+		cp "$path" "$out/$1.of-${path%.out}"
 	done
 }
 
-# record_while STEP RECORDING "GUEST..." OPTION...
-record_while() {
-	step=$1 name=$2 guests=$3
-	shift 3
+# record STEP RECORDING OPTION...
+record() {
+	step=$1 name=$2
+	shift 2
 	# shellcheck disable=SC2086 # lists
 	said "$name.recorded" ${RECORDER-perf} kvm stat record -o "$out/$name.data" "$@" "$0" $step
-	# shellcheck disable=SC2086 # a list
-	keep "$name" $guests
-}
-
-# record RECORDING "GUEST..." OPTION...: a round of each guest
-record() {
-	record_while "rounds $2" "$@"
+	keep "$name"
 }
 
 # live NAME HYPERCALLS OPTION...: until so many are shown, and two displays more.
@@ -84,12 +75,12 @@ live() {
 	perf kvm stat live "$@" -d 1 --per-vcpu <>"$live.keys" >"$out/$live" 2>&1 &
 	perf=$!
 	until_done displayed 1
-	rounds four two
+	rounds
 	until_done shown
 	until_done displayed $(($(grep -c 'Analyze events' "$out/$live") + 2))
 	kill -TERM $perf
 	wait $perf || :
-	keep "$live" four two
+	keep "$live"
 }
 
 displayed() {
@@ -105,27 +96,26 @@ shown() {
 exits() {
 	guest four vcpus=4 hvc=100 sysreg=50 mmio=7
 	guest two vcpus=2 hvc=1000 sysreg=500
-	both="four two"
-	record main "$both" -a
+	record rounds main -a
 	said main.report perf kvm -i "$out/main.data" stat report --stdio --per-vcpu
 	# Live mode takes timerfd_create(), which the kernel for x86-64 lacks.
 	if [ "$(uname -m)" != x86_64 ]; then
 		live live 4000 -a
 		live live-two 3000 -p "$(cat two.pid)"
 	fi
-	record one "$both" -p "$(cat four.pid)"
-	record losses "$both" -a -m 1
+	record rounds one -p "$(cat four.pid)"
+	record rounds losses -a -m 1
 	umount /sys/kernel/debug
-	record alone "$both" -p "$(cat two.pid)"
-	record no-debugfs "$both" -a
+	record rounds alone -p "$(cat two.pid)"
+	record rounds no-debugfs -a
 	for tracepoint in /sys/kernel/tracing/events/kvm/kvm_vcpu_[lps]*; do
 		mount -t tmpfs tmpfs "$tracepoint"
 	done
-	record neither "$both" -a
+	record rounds neither -a
 	mount -t debugfs debugfs /sys/kernel/debug
-	record no-tracepoints "$both" -a
+	record rounds no-tracepoints -a
 	umount /sys/kernel/tracing/events/kvm/kvm_vcpu_[lps]*
-	end four two
+	end
 	cd /test
 	said shell perf test -v "perf kvm stat"
 }
@@ -134,22 +124,22 @@ exits() {
 changes() {
 	# Two threads run vCPU 0 in turn: each goes on where the other has left the guest.
 	guest swap vcpus=2 hvc=20 sysreg=10 mmio=30 threads=2
-	record swap swap -a
-	end swap
+	record rounds swap -a
+	end
 	# A vCPU runs when the recording begins, and debugfs is not there.
 	guest busy vcpus=2 hvc=10000 sysreg=0
 	umount /sys/kernel/debug
 	echo >busy.fifo
-	record_while "until_done grep -qx round.1 busy.out" busy busy -a
+	record "until_done grep -qx round.1 busy.out" busy -a
 	mount -t debugfs debugfs /sys/kernel/debug
-	end busy
+	end
 	# A vCPU that first runs when the recording has begun, as QEMU's vCPUs that are plugged in
 	guest plug vcpus=3 late=2 hvc=20 sysreg=10
-	record plug plug -a
-	end plug
+	record rounds plug -a
+	end
 	guest old vcpus=2 hvc=20
-	record_while begin_and_end ends "old new" -a
-	wait
+	record begin_and_end ends -a
+	end
 	# perf is killed: what it has written has no header.
 	perf kvm stat record -o "$out/broken.data" -a sleep 60 >/dev/null 2>&1 &
 	until_done test -s "$out/broken.data"
@@ -163,18 +153,17 @@ changes() {
 	chmod o+r /sys/kernel/tracing/*
 	mkdir -p /etc
 	echo 'nobody:x:65534:65534::/:/bin/sh' >/etc/passwd
-	chmod 777 . "$out" user.fifo
+	chmod -R o+rwX . "$out"
 	cp /test/perf perf-user
 	RECORDER="start-stop-daemon -S -c nobody -x $PWD/perf-user --"
-	record user user -a
+	record rounds user -a
 }
 
-# A VM begins and ends, and another one ends.
+# A VM begins, and it and another one end.
 begin_and_end() {
-	rounds old
 	guest new vcpus=1 hvc=40
-	rounds new
-	kill -KILL "$(cat old.pid)" "$(cat new.pid)"
+	rounds
+	cat old.pid new.pid | xargs kill -KILL
 }
 
 # In a VM of one CPU where an instruction takes a nanosecond: user space takes 5 ms for each access
@@ -183,24 +172,24 @@ begin_and_end() {
 durations() {
 	for late in 0 1; do
 		guest late$late vcpus=1 hvc=100 sysreg=50 mmio=100 delay=5000 late=$late
-		record late$late late$late -a
-		end late$late
+		record rounds late$late -a
+		end
 	done
 	guest busy vcpus=1 hvc=10000 sysreg=0
-	record calm busy -a
-	record_while flooded flooded busy -a
+	record rounds calm -a
+	record flooded flooded -a
 }
 
 flooded() {
 	insmod /test/flood.ko
-	rounds busy
+	rounds
 	cat /sys/module/flood/parameters/in_guest >"$out/in_guest"
 	rmmod flood
 }
 
 some() {
 	guest some vcpus=2 hvc=100 sysreg=50 mmio=20 delay=5000
-	record some some -a
+	record rounds some -a
 }
 
 # begin NAME: in a directory of its own

@@ -4,18 +4,17 @@ machine, in each mode of KVM; it works beside Debian's perf; no tracepoint that 
 and the new ones cost nothing while they are off. x86-64 is QEMU's emulation of AMD's SVM."""
 
 import functools
-import os
 import platform
 import re
 import shutil
 from collections import Counter
 
 import pytest
-from hyptrace import demo, fuzz, image, kernel as kernels, kvmstat, patches, perf, perfdata, process
+from hyptrace import demo, fuzz, image, kernel as kernels, kvmstat, perf, perfdata, process, repo
 from hyptrace import sites, tree
 from hyptrace.bench import TRACEPOINTS
-from hyptrace.kvmstat import NAMES, counts, differences, every, good, hypercalls, parse
-from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, arch_of, need, scaled
+from hyptrace.kvmstat import NAMES, counts, each, fails, falls, has, is_counted, parse, says
+from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, scaled
 
 pytestmark = pytest.mark.topics
 
@@ -23,41 +22,12 @@ TREE, TOPIC = BUILD / "tree", "perf-kvm-stat"
 COUNTED = "-icount shift=0,sleep=off -rtc clock=vm"     # an instruction takes a nanosecond
 MODES = [("protected", "max"), ("nvhe", "cortex-a72"), ("vhe", "max")]
 X86 = pytest.param("x86", "none", "max,+svm,+npt", marks=pytest.mark.x86)
-FORMATS = "grep -H '' /sys/kernel/tracing/events/*/*/format | grep -v ':ID: ' >/out/formats\n"
+FORMATS = "cd /sys/kernel/tracing/events && grep -v '^ID:' */*/format >/out/formats\n"
 UNKNOWN = "VCPU is not known"
 NO_LOAD = "The kernel has no kvm:kvm_vcpu_load"
 NO_DEBUGFS = "Can't read kvm/ in debugfs"
 TRUNCATED = "The recording is truncated: its .* should end at"
 perf_of = functools.cache(perf.build)
-
-
-def says(*patterns):
-    """A program succeeded, and said each of these."""
-    return lambda text: good(text) and all(re.search(each, text, re.I) for each in patterns)
-
-
-def fails(pattern):
-    """It failed, and said why."""
-    return lambda text: not good(text) and re.search(pattern, text, re.I)
-
-
-def has(number):
-    """A report has so many hypercalls, of all vCPUs together."""
-    return lambda text: good(text) and hypercalls(text) == number
-
-
-def each(event, condition):
-    """A condition is true of each event of a report that is called so, and there is one."""
-    return lambda text: every(parse(text), event, condition)
-
-
-def falls(name):
-    """The events of a report are sorted by this, the largest first."""
-    def is_right(text):
-        found = [getattr(event, name) for table in parse(text).values()
-                 for event in table.events.values()]
-        return len(found) > 2 and found == sorted(found, reverse=True)
-    return is_right
 
 
 def all_unknown(text):
@@ -92,16 +62,18 @@ class Said:
         return {name: vcpu for path in self.directory.glob(f"{recording}.of-{guest}")
                 for name, vcpu in kvmstat.last_round(path.read_text("utf-8")).items()}
 
-    def check(self, title, recording, options, is_right):
-        """A report is right."""
-        text = self.report(recording, options)
-        self.checks(title, is_right(text), text)
+    def check(self, *rows):
+        """Each of these reports is right."""
+        for title, recording, options, is_right in rows:
+            text = self.report(recording, options)
+            self.checks(title, is_right(text), text)
 
     def compare(self, title, recording, guest="*", kind="vmexit"):
         """A report has what KVM has counted, and nobody is unknown."""
         text = self.report(recording, f"--per-vcpu --event={kind}")
-        wrong = list(differences(parse(text), self.vcpus(recording, guest), kind, self.arch))
-        self.checks(title, not wrong and not says("unknown|lost")(text), "\n".join([*wrong, text]))
+        vcpus = self.vcpus(recording, guest)
+        self.checks(title, is_counted(text, vcpus, kind, self.arch) and
+                    not says("unknown|lost")(text), f"{vcpus}\n{text}")
 
 
 @pytest.fixture(name="boots")
@@ -114,7 +86,7 @@ def fixture_boots(vm, checks, tmp_path):
 
     def run(step, command="/test/perf-kvm.sh main", **how):
         shutil.copy(TOOLS / "perf-kvm/perf-kvm.sh", files)
-        shutil.copy(perf_of("arm64" if arch == "arm64" else "host"), files)
+        shutil.copy(perf_of(arch), files)
         shutil.copy(TREE / "tools/perf/tests/shell/kvm_stat.sh", files / "tests/shell")
         result = vm.tests(step, [f"{command} {step}"], files=files, timeout=900, **how)
         return Said(result.out / step, checks, arch)
@@ -138,7 +110,7 @@ def judge_main(said, checks):
         abs(table.time - sum(one.time for one in tables)) < 1 for table in parse(plain).values()))
     two, four = (next(iter(said.vcpus("main", guest))).split("/")[0] for guest in ("two", "four"))
     for options, is_right in {
-            "--vcpu 1": lambda text: has(2200)(text) and not counts(parse(text), names.access),
+            "--vcpu 1": lambda text: has(2200)(text) and not counts(text, names.access),
             f"--vcpu 1 --vm {two}": has(2000), f"--vm {two.split('-')[0]}": has(3000),
             f"-p {four.split('-')[0]}": has(1000),
             "-k sample": falls("ended"), "-k time": falls("time"), "-k max_t": falls("max"),
@@ -146,7 +118,7 @@ def judge_main(said, checks):
             "-k nothing": fails("Unsupported sort key: nothing"),
             "--event=nothing": fails(f"Unknown event nothing: {names.events}"),
             "--vcpu=-2": fails("Invalid vcpu:-2"), "-i missing": fails("No such file")}.items():
-        said.check(f"a report with {options}", "main", options, is_right)
+        said.check((f"a report with {options}", "main", options, is_right))
 
 
 def judge_neither(said, checks):
@@ -155,17 +127,18 @@ def judge_neither(said, checks):
     if said.arch == "x86_64":
         vcpus = {re.sub("-[0-9]+/", "/", name): vcpu
                  for name, vcpu in said.vcpus("neither").items()}
-        said.check("without both, VMs are processes", "neither", "--per-vcpu", lambda text:
-                   not list(differences(parse(text), vcpus, arch=said.arch)))
+        said.check(("without both, VMs are processes", "neither", "--per-vcpu",
+                   lambda text: is_counted(text, vcpus, arch=said.arch)))
         return
     checks("without both, the record says so", says(NO_DEBUGFS)(said.text("neither.recorded")))
-    for title, options, is_right in (
-            ("vCPUs are unknown", "--per-vcpu", all_unknown),
-            ("why is said", "--per-vcpu", says(f"of threads whose {UNKNOWN}", NO_LOAD)),
-            ("none is vCPU 0", "--vcpu=0", lambda text: "HVC64" not in text),
-            ("they are left out", "--vcpu=0", says(f"{UNKNOWN}: they are left out")),
-            ("exits are known", "", has(4000))):
-        said.check(f"without both, {title}", "neither", options, is_right)
+    said.check(
+        ("without both, vCPUs are unknown", "neither", "--per-vcpu", all_unknown),
+        ("without both, why is said", "neither", "--per-vcpu",
+         says(f"of threads whose {UNKNOWN}", NO_LOAD)),
+        ("without both, none is vCPU 0", "neither", "--vcpu=0", lambda text: "HVC64" not in text),
+        ("without both, they are left out", "neither", "--vcpu=0",
+         says(f"{UNKNOWN}: they are left out")),
+        ("without both, exits are known", "neither", "", has(4000)))
 
 
 def judge_live(said, checks):
@@ -173,7 +146,7 @@ def judge_live(said, checks):
     for name, guest in {"live": "*", "live-two": "two"}.items():
         found = Counter()
         for display in said.text(name).split("Analyze events"):
-            found.update(counts(parse(display), "HVC64", ended=True))
+            found.update(counts(display, "HVC64", ended=True))
         checks.equals(f"{name}: hypercalls of each vCPU", +found, Counter(
             {vcpu: one["hvc"] for vcpu, one in said.vcpus(name, guest).items()}))
 
@@ -189,12 +162,12 @@ def judge_files(said, checks):
            max(perfdata.features(data)[0]) < perfdata.KNOWN)
     checks("a later perf's feature is none of ours", "HVC64" in plain and
            said.report("later") == plain and "VM 77-5" not in header, header)
-    said.check("a feature that ends beyond all numbers", "wrapped", "", lambda text: re.search(
-        f"{TRUNCATED} 0xffffffffffffffff", text))
+    said.check(("a feature that ends beyond all numbers", "wrapped", "", lambda text: re.search(
+        f"{TRUNCATED} 0xffffffffffffffff", text)))
     browser = f"{perf_of('host')} kvm stat report -f -i main.data"
     process.run(["sh", "-c", f"""(until grep -qs HVC64 screen; do sleep 0.1; done; printf q) |
-        timeout {scaled(60):.0f} script -qefc '{browser}' screen"""], timeout=90,
-                cwd=said.directory, env=os.environ | {"TERM": "xterm"})
+        TERM=xterm timeout {scaled(60):.0f} script -qefc '{browser}' screen"""], timeout=90,
+                cwd=said.directory)
     checks("a recording in the browser", re.search(r"(^|m) *HVC64 +4000 ", said.text(
         "screen").replace("\r", "").replace("\033", "\n"), re.M))
 
@@ -216,9 +189,9 @@ def test_exits(boots, checks, config, mode, cpu):
             ("without debugfs", "no-debugfs"),
             ("without the tracepoints of vCPUs", "no-tracepoints")):
         said.compare(title, *which)
-    said.check("lost events are reported; no vCPU has any of another", "losses", "--per-vcpu",
-               lambda text: says("Lost events: [1-9]")(text) and not list(differences(
-                   parse(text), said.vcpus("losses"), arch=said.arch, lossy=True)))
+    said.check(("lost events are reported; no vCPU has any of another", "losses", "--per-vcpu",
+               lambda text: says("Lost events: [1-9]")(text) and is_counted(
+                   text, said.vcpus("losses"), arch=said.arch, lossy=True)))
     judge_main(said, checks)
     judge_neither(said, checks)
     if said.arch == "arm64":
@@ -235,20 +208,20 @@ def test_changes(boots, checks, mode, cpu):
     said = boots("changes", mode=mode, cpu=cpu)
     said.compare("threads are exchanged", "swap")
     said.compare("threads are exchanged: accesses", "swap", kind="mmio")
-    said.check("a vCPU that runs already", "busy", "--per-vcpu", lambda text: not (
-        says("unknown")(text) or list(differences(parse(text), said.vcpus("busy"), lossy=True))) and
-        every(parse(text), "HVC64", lambda event: event.ended > 0))
+    said.check(("a vCPU that runs already", "busy", "--per-vcpu", lambda text:
+               not says("unknown")(text) and is_counted(text, said.vcpus("busy"), lossy=True) and
+               each("HVC64", lambda event: event.ended > 0)(text)))
     for name, number, title in (("plug", 3, "a vCPU that begins to run"),
                                 ("ends", 3, "VMs that begin and end"),
                                 ("user", 1, "without root's rights")):
         vcpus = {vcpu: one["hvc"] for vcpu, one in said.vcpus(name).items()}
-        text = said.report(name, "--per-vcpu")
-        checks(title, len(vcpus) == number and not says("unknown")(text) and
-               counts(parse(text), "HVC64") == vcpus, text)
+        said.check((title, name, "--per-vcpu", lambda text, vcpus=vcpus, number=number:
+                   len(vcpus) == number and not says("unknown")(text) and
+                   counts(text, "HVC64") == vcpus))
     checks("root's rights are missing, which is said",
            says(f"{NO_DEBUGFS}: Permission denied")(said.text("user.recorded")))
-    said.check("perf was killed", "broken", "",
-               fails("was the .perf record. command properly terminated"))
+    said.check(("perf was killed", "broken", "",
+               fails("was the .perf record. command properly terminated")))
     judge_truncated(said, checks)
 
 
@@ -264,9 +237,9 @@ def judge_truncated(said, checks):
                 some or "incompatible file format" in text)), text)
     checks("some truncated recording is reported", some)
     said.data("empty").write_bytes(b"")
-    said.check("an empty recording", "empty", "", fails("zero-sized data"))
     said.data("short").write_bytes(data[:50])
-    said.check("half of a header", "short", "", fails("incompatible file format"))
+    said.check(("an empty recording", "empty", "", fails("zero-sized data")),
+               ("half of a header", "short", "", fails("incompatible file format")))
 
 
 def five_ms(number):
@@ -287,14 +260,12 @@ def test_times(boots, checks, tmp_path, mode, cpu):
     said = boots("durations", mode=mode, cpu=cpu, smp=1, qemu_args=COUNTED)
     seen = int(said.text("in_guest") or 0)
     checks("softirqs interrupt the guest", seen >= 20, seen)
-    for title, name, options, is_right in (
-            ("exits take the time of user space", "late0", "", each("DABT_LOW", five_ms(100))),
-            ("so do accesses", "late0", "--event=mmio", each("0x.*", five_ms(50))),
-            ("traps do not", "late0", "--event=trap",
-             each("DABT_LOW", lambda event: event.max < 1000)),
-            ("exits by an interrupt take the time of softirqs", "flooded", "", each(
-                "IRQ", lambda event: event.ended >= seen and event.time >= 500 * seen))):
-        said.check(title, name, options, is_right)
+    said.check(
+        ("exits take the time of user space", "late0", "", each("DABT_LOW", five_ms(100))),
+        ("so do accesses", "late0", "--event=mmio", each("0x.*", five_ms(50))),
+        ("traps do not", "late0", "--event=trap", each("DABT_LOW", lambda event: event.max < 1000)),
+        ("exits by an interrupt take the time of softirqs", "flooded", "", each(
+            "IRQ", lambda event: event.ended >= seen and event.time >= 500 * seen)))
     before, after, late = (parse(said.report(name)).get("all/all", kvmstat.Vcpu())
                            for name in ("calm", "flooded", "late1"))
     checks("the guest does not", 0 < before.guest and after.guest - before.guest < 500 * seen / 10,
@@ -307,22 +278,22 @@ def test_times(boots, checks, tmp_path, mode, cpu):
 
 def judge_exits(said, name):
     """What perf of the tree knows of any recording, and nothing of vCPUs."""
-    said.check(f"{name}: hypercalls", name, "", has(300))
-    said.check(f"{name}: accesses are exits, with their time", name, "", each(
-        "DABT_LOW", lambda event: event.ended == 20 and event.min >= 5000))
-    said.check(f"{name}: vCPUs are unknown, which is said", name, "--per-vcpu", all_unknown)
+    said.check(
+        (f"{name}: hypercalls", name, "", has(300)),
+        (f"{name}: accesses are exits, with their time", name, "", each(
+            "DABT_LOW", lambda event: event.ended == 20 and event.min >= 5000)),
+        (f"{name}: vCPUs are unknown, which is said", name, "--per-vcpu", all_unknown))
 
 
 # Debian's user space has libtraceevent's plugins and linux-perf.
 IN_DEBIAN = r"""begin in-debian
 tar -xf /test/user.tar
+ln -s usr/lib/*-linux-gnu lib64
 cp /test/perf .
 mkdir -p proc sys dev tmp
 mount --bind /proc proc
 mount --bind /dev dev
 mount --rbind /sys sys
-printf 'root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >etc/passwd
-echo 'passwd: compat' >etc/nsswitch.conf
 guest some vcpus=2 hvc=100 sysreg=50 mmio=20 delay=5000
 for name in new.data old.data; do
 	perf=/perf
@@ -332,7 +303,7 @@ for name in new.data old.data; do
 		': >/begun; until [ -e /over ]; do /bin/busybox sleep 0.05; done' >$name.log 2>&1 &
 	perf=$!
 	until_done test -e begun
-	rounds some
+	rounds
 	: >over
 	wait $perf || :
 done
@@ -345,7 +316,7 @@ SAYS = [
     ("perf reports there", "chroot . /perf kvm -i /new.data stat report --stdio", has(300)),
     # perf loads no library to find a user, neither.
     ("perf finds a user there",
-     "chroot . /perf record -q -u nobody -e dummy -o /user.data /bin/busybox true",
+     "chroot . /perf record -q -u 65534 -e dummy -o /user.data /bin/busybox true",
      lambda text: "Invalid User" not in text),
     # A pipe ends with a number, too: that of the first feature that perf does not have.
     ("perf writes to a pipe", "chroot . /bin/busybox sh -c "
@@ -366,7 +337,7 @@ SINCE_6_3 = [
 @pytest.mark.seconds(15)
 @pytest.mark.parametrize("config, mode, cpu", [("default", *MODES[0]), X86])
 @pytest.mark.parametrize("release", ["trixie", "machine"])
-def test_user_space(boots, checks, tmp_path, release, config, mode, cpu):
+def test_user_space(boots, checks, release, config, mode, cpu):
     """Debian's, of a newer C library than perf's, and of the same, whose libraries fit better, and
     so do more harm. perf of Debian 13 records as before."""
     name, arch = ("perf-user-x86", "amd64") if config == "x86" else ("perf-user", "arm64")
@@ -376,10 +347,8 @@ def test_user_space(boots, checks, tmp_path, release, config, mode, cpu):
     except Failure as why:
         pytest.skip(f"Debian's user space: {why}")
     checks("it has plugins", len(list(root.rglob("plugin_*.so"))) > 5)
-    (tmp_path / "lib64").symlink_to("usr/lib64")
-    more = ["-C", tmp_path, "lib64"] if (root / "usr/lib64").is_dir() else []
-    without = "--exclude=./usr/share --exclude=./usr/lib/python3* --exclude=./var --exclude=./lib64"
-    process.run(["tar", "-cf", boots.files / "user.tar", *without.split(), "-C", root, ".", *more])
+    without = "--exclude=./usr/share --exclude=./usr/lib/python3* --exclude=./var --exclude=lib64"
+    process.run(["tar", "-cf", boots.files / "user.tar", *without.split(), "-C", root, "."])
     kvmstat.write_script(boots.files / "user", IN_DEBIAN, SAYS + SINCE_6_3)
     said = boots("in-debian", "sh user", mode=mode, cpu=cpu, config=config, mem="2G")
     version = re.findall(r"version (\d+)\.(\d+)", said.text("0"))
@@ -389,43 +358,34 @@ def test_user_space(boots, checks, tmp_path, release, config, mode, cpu):
         judge_exits(said, "old")
 
 
-def without_topic(work):
-    """The files that the topic's patches of the kernel change, as they are without these."""
-    mails = [ROOT / "patches" / TOPIC / name for name in patches.series(TOPIC)
-             if name.startswith("KVM-")]
-    names = {name for mail in mails for name in re.findall(r"\n\+\+\+ b/(.*)", mail.read_text())}
-    work.mkdir()
-    process.run(["cp", "--parents", *names, work], cwd=TREE)
-    for mail in reversed(mails):
-        process.run(["patch", "-R", "-p1", "-s", "-d", work, "-i", mail])
-    return {name: (work / name).read_text() for name in names}
-
-
-def formats(result):
-    """Text and fields of each event but the number, which depends on how many there are."""
-    found = {}
-    for line in (result.out / "formats").read_text().splitlines():
-        path, _, text = line.partition(":")
-        found.setdefault("/".join(path.split("/")[5:7]), []).append(text)
-    return found
+def without_topic():
+    """The kernel's files that the topic changes, as they are without it."""
+    plain = repo.merge({each: repo.commit_of(each) for each in tree.topics() if each != TOPIC})
+    names = repo.git("diff", "--name-only", "--diff-filter=M", plain, "HEAD", "--", "arch",
+                     "include", "virt").splitlines()
+    return {name: repo.git("show", f"{plain}:{name}", strip=False) for name in names}
 
 
 @pytest.mark.seconds(100)
-def test_a_kernel_without_the_topic(boots, vm, checks, tmp_path):
+def test_a_kernel_without_the_topic(boots, vm, checks):
     """perf says what it can't know there; and with the topic no event has changed."""
-    with tree.edited(without_topic(tmp_path / "work")):
+    with tree.edited(without_topic()):
         plain = {"image": kernels.build("event", targets=["Image"]) / "arch/arm64/boot/Image"}
     said = boots("some", **plain)
     judge_exits(said, "some")
-    said.check("accesses are right", "some", "--event=mmio", each(
-        "0x.*", lambda event: event.ended == 10))
-    said.check("why is said", "some", "--per-vcpu", says(NO_LOAD))
-    said.check("there are no traps", "some", "--event=trap",
-               fails("The recording has no kvm:kvm_trap_enter, which trap needs"))
-    before, after = formats(vm(FORMATS, **plain)), formats(vm(FORMATS))
-    checks.equals("six events are new", sorted(after.keys() - before.keys()),
+    said.check(
+        ("accesses are right", "some", "--event=mmio",
+         each("0x.*", lambda event: event.ended == 10)),
+        ("why is said", "some", "--per-vcpu", says(NO_LOAD)),
+        ("there are no traps", "some", "--event=trap",
+         fails("The recording has no kvm:kvm_trap_enter, which trap needs")))
+    # Text and fields of each event but the number, which depends on how many there are
+    before, after = (set((vm(FORMATS, **how).out / "formats").read_text().splitlines())
+                     for how in (plain, {}))
+    checks.equals("six events are new", sorted({line.split("/format:")[0] for line in
+                                                after - before}),
                   [f"kvm/{name}" for name in TRACEPOINTS])
-    checks("no event has changed", len(before) > 100 and before.items() <= after.items())
+    checks("no event has changed", len(before) > 1000 and before <= after)
     shutil.rmtree(BUILD / "kernel-event")
 
 
@@ -493,11 +453,11 @@ def test_the_demo_shows_what_the_document_does(tmp_path):
 # The guest of riscv runs for 100, 100 and 60 us, and the last exit has not ended when the recording
 # does. LoongArch's kernel handles two of the exits: kvm_reenter alone ends them.
 RECORDINGS = [
-    ("exits of riscv take from kvm_exit to kvm_entry", "riscv",
+    ("exits of riscv take from kvm_exit to kvm_entry", "riscv64",
      "1000 kvm_entry, 1100 kvm_exit scause=10, 1107 kvm_entry, 1207 kvm_exit scause=21, "
      "1247 kvm_entry, 1307 kvm_exit scause=10",
      (2, 47, 260), {"LOAD_GUEST_PAGE_FAULT": (1, 0, 40), "SUPERVISOR_SYSCALL": (1, 1, 7)}),
-    ("LoongArch's guest runs after kvm_reenter", "loongarch",
+    ("LoongArch's guest runs after kvm_reenter", "loongarch64",
      "1000 kvm_enter, 1050 kvm_exit reason=23, 1055 kvm_reenter, 1155 kvm_exit reason=22, "
      "1156 kvm_exit_gspr inst_word=0x06488000, 1200 kvm_reenter, 1500 kvm_exit reason=15, "
      "1580 kvm_enter, 1600 kvm_exit reason=23",
@@ -515,9 +475,9 @@ def test_recorded(checks, tmp_path):
         said.data(arch).write_bytes(perfdata.recording(arch, lines.split(", ")))
         events = {event: kvmstat.Event(*one, one[2], one[2]) for event, one in events.items()}
         checks.equals(name, parse(said.report(arch)), {"all/all": kvmstat.Vcpu(events, *total)})
-    said.data("reentry").write_bytes(perfdata.recording("loongarch", REENTRY.split(", ")))
-    said.check("kvm_reenter names LoongArch's vCPU", "reentry", "--per-vcpu",
-               says("VCPU 3, thread 1000"))
+    said.data("reentry").write_bytes(perfdata.recording("loongarch64", REENTRY.split(", ")))
+    said.check(("kvm_reenter names LoongArch's vCPU", "reentry", "--per-vcpu",
+               says("VCPU 3, thread 1000")))
 
 
 @pytest.mark.fast
@@ -531,30 +491,3 @@ def test_no_recording_is_its_end(checks, tmp_path):
     checks("no recording is perf's end", True, fuzz.run(
         BUILD / "perf-fuzz/records_fuzz", "records",
         fuzz.write_seeds(source / "seeds", tmp_path / "seeds"), 60000))
-
-
-REPORT = """VM 80-5, VCPU 0, thread 81:
-     HVC64        100    58.82%     2.67%     17.51us    164.34us     24.38us ( +-   9.81% )
-       IRQ          8     4.71%     3.48%    132.86us    886.83us    396.51us ( +-  26.14% )
-Total Samples:108, Total events handled time:91269.21us.
-Time in the guest:29767.75us.
-Not ended: WFx 1
-"""
-ROUNDS = """vm=80-5 vcpu=0 tid=81 exits=3 hvc=0 wfi=1 mmio=0 sysreg=0 ns=0
-round 0
-vm=80-5 vcpu=0 tid=81 exits=109 hvc=100 wfi=1 mmio=0 sysreg=0 ns=120132193
-round 1
-"""
-
-
-@pytest.mark.host
-@pytest.mark.parametrize("old, new, lossy, wrong", [
-    (" ", " ", False, 0), ("  100", "   99", False, 2), ("  100", "   99", True, 0),
-    ("  100", "  101", True, 2), ("CPU 0", "CPU unknown", False, 4),
-    ("CPU 0", "CPU unknown", True, 0)])
-def test_a_count_that_is_not_kvms_is_found(old, new, lossy, wrong):
-    """A vCPU's event, all of its events, or a vCPU that is none."""
-    found = list(differences(parse(REPORT.replace(old, new)), kvmstat.last_round(ROUNDS),
-                             lossy=lossy))
-    assert len(found) == wrong, found
-    assert not parse(REPORT + "status 1\n")
