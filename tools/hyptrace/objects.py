@@ -3,7 +3,7 @@
 
 import re
 
-from hyptrace import patches, process, sites, tree
+from hyptrace import patches, process, tree
 from hyptrace.machine import cross_for
 
 NVHE = "arch/arm64/kvm/hyp/nvhe"
@@ -40,15 +40,3 @@ def undefined(out):
     """What EL2's object takes from the host kernel, or nothing defines."""
     said = process.run([cross_for("arm64") + "nm", "-u", out / EL2]).stdout
     return {line.split()[-1] for line in said.splitlines()}
-
-
-def lengths(path):
-    """Of an object of arm64, how many instructions each function has."""
-    return {name: sum(not insn.startswith(("R_AARCH64_", "DATA")) for insn in insns)
-            for name, insns in sites.code_of(path)}
-
-
-def selects_next(insns):
-    """Whether the number of a filter's next predicate comes of a csel or csinc, and is then
-    compared with the number of predicates; these are lines of objdump."""
-    return bool(re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", "\n".join(insns), re.M))

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from hyptrace import base, kernel as kernels, objects, patches, process, repo, sites, source, tree
-from hyptrace.machine import BUILD, ROOT, Failure, cross_for, need
+from hyptrace.machine import BUILD, ROOT, cross_for, need
 from hyptrace.vm import PRELUDE
 
 pytestmark = [pytest.mark.variants, pytest.mark.alone]
@@ -37,32 +37,6 @@ def fixture_compiler(request, monkeypatch):
         monkeypatch.setenv("LLVM", "1")
     yield request.param
     remove(CLANG)
-
-
-@pytest.mark.fast
-def test_judges():
-    """A warning counts in our files alone; of a macro, for the file that uses it. Where a branch
-    leads past the number of another predicate, none is selected."""
-    lines = ["../kernel/trace/a.c:12:3: warning: unused", "kernel/trace/a.h:7: warning: sparse's",
-             "/tree/kernel/trace/a.c:5:1: error: no such", "kernel/trace/b.c:1:1: warning: other",
-             "kernel/trace/a.c:5:1: note: here", "xkernel/trace/a.h:1:1: warning: another file"]
-    assert objects.warnings("\n".join(lines), ["kernel/trace/a.c", "kernel/trace/a.h"]) == lines[:3]
-    assert objects.selects_next(["csinc w5, w0, w5, eq", "cmp w9, w5"])
-    assert not objects.selects_next(["csinc w6, w0, w6, eq", "add w5, w5, #0x1", "cmp w9, w5"])
-
-
-@pytest.mark.fast
-@pytest.mark.seconds(30)
-def test_configuration(capfd):
-    """An option that can't be set is an error: one that is not there, and one that something else
-    turns on; but in a tree of one's own it is not."""
-    for asked, got in ("NO_SUCH=y", "n"), ("KVM_COMMON=n", "y"):
-        why = f"CONFIG_{asked} is asked for, .config has CONFIG_{asked[:-2]}={got}"
-        with pytest.raises(Failure, match=re.escape(why)):
-            kernels.build("lint", options=[asked])
-    out = kernels.build("own", options=["KVM_COMMON=n"], targets=["prepare"], own=True)
-    assert why in capfd.readouterr().err
-    remove(out)
 
 
 def judge(checks, out, files):
@@ -174,8 +148,9 @@ def test_el2_code(checks, tmp_path, compiler):
         _, insns, wasted = sites.events(obj)
         checks(f"{level}: an event that is off costs three instructions", insns < 3.5, insns)
         checks.equals(f"{level}: nothing is computed for it", wasted, [])
+        insns = "\n".join(dict(sites.code_of(obj))["__kvm_nvhe_hyp_filter_match"])
         checks(f"{level}: the next predicate of a filter is selected",
-               objects.selects_next(dict(sites.code_of(obj))["__kvm_nvhe_hyp_filter_match"]))
+               re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", insns, re.M))
 
 
 @pytest.mark.seconds(60)
@@ -187,8 +162,9 @@ def test_without_tracing_no_function_of_el2_is_longer_than_in_the_source(tmp_pat
     out, config = tmp_path / "kernel", ROOT / "kernel/configs/hyptrace.config"
     for words in [f"KCONFIG_ALLCONFIG={config}", "allnoconfig"], [objects.NVHE + "/"]:
         kernels.make("arm64", "-s", "-j4", "-C", plain, f"O={out}", *words)
-    was = objects.lengths(out / objects.EL2)
-    now = objects.lengths(el2_object("lint", OFF, tmp_path / "without.o"))
+    was, now = ({name: sum(not insn.startswith(("R_AARCH64_", "DATA")) for insn in insns)
+                 for name, insns in sites.code_of(path)}
+                for path in (out / objects.EL2, el2_object("lint", OFF, tmp_path / "without.o")))
     assert len(now) >= 200
     assert not {name: (was.get(name), length) for name, length in now.items()
                 if name not in may_grow and length > was.get(name, 0)}
