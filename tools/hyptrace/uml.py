@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """UML, the kernel as a program of an x86 machine: of build/tree, in build/kernel-uml."""
 
-import re
-
-from hyptrace import kernel, process
+from hyptrace import console as consoles, kernel, process
 from hyptrace.machine import BUILD, Failure, need, option
 from hyptrace.vm import DIED, HUNG, Result
 
 LIMIT = 900
-# What looks like a failure. UML warns when it has no PCI device.
-SPLAT = re.compile(r"BUG:|WARNING:(?! .* at arch/um/drivers/virt-pci\.c)|Oops|Kernel panic"
-                   "|INFO: .*(blocked|stall|detected)")
 # Process 1. Its root is the machine's, for reading. Programs leave what they have to say in a
 # directory of the machine's, and the machine is halted by perl, which any Debian has.
 INIT = """#!/bin/sh
@@ -79,7 +74,7 @@ def run(script, out):
     console, hung = _boot("rootfstype=hostfs", "rootflags=/", "ro", f"init={out / 'init'}",
                           "console=tty", "panic=-1", "kunit.enable=0")
     said, status = ((out / name).read_text("utf-8", "replace") for name in ("output", "status"))
-    splats = [line for line in console.splitlines() if SPLAT.search(line)]
+    splats = consoles.splats(console)
     if splats or not status:
         why = "\n".join(splats + console.splitlines()[-15:])
         return Result(HUNG if hung else DIED, said, console, why, out)
