@@ -81,27 +81,14 @@ run ./perf script -f -i /tmp/perf.data >/out/perf
 """, [SHOWN]),
     "perfetto": ("""
 . ./perfetto.sh
-cat >/tmp/config <<-CONFIG
-	buffers { size_kb: 4096 }
-	data_sources { config { name: "linux.ftrace" ftrace_config {
-		ftrace_events: "syscalls/sys_enter_openat"
-	} } }
-CONFIG
+echo 'buffers { size_kb: 4096 }' >/tmp/config
+configure_host syscalls/sys_enter_openat >>/tmp/config
 start_traced
 start_probes
 begin /out/perfetto --txt -c /tmp/config
 $page
 end
 """, [rb"\x0e__filename_val", rb"\x0d/page/missing"])}
-
-
-def lay_out(client, files):
-    """A client as Debian has it."""
-    if client == "perfetto":
-        clients.perfetto(files)
-    else:
-        package = {"perf": "linux-perf"}.get(client, client)
-        image.program(image.suite("trixie", package, package), f"usr/bin/{client}", files)
 
 
 @pytest.mark.topics
@@ -112,7 +99,11 @@ def test_clients_show_strings(vm, selftest, checks, tmp_path, client):
     files, (script, patterns) = tmp_path / "files", CLIENTS[client]
     shutil.copytree(selftest(SUITE), files)
     try:
-        lay_out(client, files)
+        if client == "perfetto":
+            clients.perfetto(files)
+        else:
+            package = {"perf": "linux-perf"}.get(client, client)
+            image.program(image.suite("trixie", package, package), f"usr/bin/{client}", files)
     except Failure as why:
         pytest.skip(f"{client} of Debian: {why}")
     out = vm.ok("the client records", SETUP + script, files=files, mode="none", mem="2G").out
