@@ -144,7 +144,6 @@
  *	The hypercall loads @reading with acquire, then overwrites the program.
  */
 #include <linux/errno.h>
-#include <linux/nospec.h>
 #include <linux/string.h>
 #include <linux/trace_ring.h>
 
@@ -160,37 +159,6 @@
 
 /* How many CPUs are not OFF */
 atomic_t hyp_trace_nr_enabled;
-
-/**
- * hyp_trace_lock - lock the ring of a CPU
- * @cpu:	the CPU, a number from the host
- *
- * Return: the CPU, for hyp_trace_unlock(); NULL for one that does not exist.
- */
-struct hyp_trace_cpu *hyp_trace_lock(u64 cpu)
-{
-	struct hyp_trace_cpu *trace;
-
-	if (cpu >= NR_CPUS)
-		return NULL;
-
-	cpu = array_index_nospec(cpu, NR_CPUS);
-	if (!kvm_arm_hyp_percpu_base[cpu])
-		return NULL;
-
-	trace = per_cpu_ptr(&hyp_trace_cpu, cpu);
-	hyp_spin_lock(&trace->lock);
-	return trace;
-}
-
-/**
- * hyp_trace_unlock - unlock what hyp_trace_lock() has locked
- * @trace:	the CPU
- */
-void hyp_trace_unlock(struct hyp_trace_cpu *trace)
-{
-	hyp_spin_unlock(&trace->lock);
-}
 
 static bool hyp_trace_pfn_valid(u64 pfn)
 {

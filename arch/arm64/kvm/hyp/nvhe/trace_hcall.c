@@ -4,23 +4,40 @@
  * events.c, and take the lock of the ring that they are for.
  */
 #include <linux/errno.h>
+#include <linux/nospec.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hyp.h>
 
 #include <nvhe/clock.h>
+#include <nvhe/spinlock.h>
 #include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
 #include <nvhe/trap_handler.h>
+
+/* NULL for a CPU that does not exist. */
+static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
+{
+	if (cpu >= NR_CPUS)
+		return NULL;
+
+	cpu = array_index_nospec(cpu, NR_CPUS);
+	if (!kvm_arm_hyp_percpu_base[cpu])
+		return NULL;
+
+	return per_cpu_ptr(&hyp_trace_cpu, cpu);
+}
 
 /* Run @fn on the ring of @cpu under the ring's lock. */
 #define hyp_trace_locked(fn, cpu, args...)				\
 ({									\
-	struct hyp_trace_cpu *__trace = hyp_trace_lock(cpu);		\
+	struct hyp_trace_cpu *__trace = hyp_trace_get_cpu(cpu);		\
 	int __ret = -EINVAL;						\
 									\
 	if (__trace) {							\
+		hyp_spin_lock(&__trace->lock);				\
 		__ret = fn(__trace, ##args);				\
-		hyp_trace_unlock(__trace);				\
+		hyp_spin_unlock(&__trace->lock);			\
 	}								\
 	__ret;								\
 })

@@ -32,8 +32,6 @@ void hyp_trace_unpark(void);
 void hyp_trace_cpu_entry(void);
 
 /* The functions of the hypercalls, by trace_hcall.c, are in trace.c and events.c. */
-struct hyp_trace_cpu *hyp_trace_lock(u64 cpu);
-void hyp_trace_unlock(struct hyp_trace_cpu *trace);
 int hyp_trace_ring_begin(struct hyp_trace_cpu *trace, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
 int hyp_trace_ring_add_leaf(struct hyp_trace_cpu *trace, u64 pfn);
 int hyp_trace_ring_add_pages(struct hyp_trace_cpu *trace, u64 pfn, u64 nr_pages);
