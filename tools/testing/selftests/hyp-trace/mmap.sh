@@ -78,7 +78,7 @@ test_meta() {
 	mmap meta "$HYP/$RAW" >found
 	is "lost events are counted, as in stats" "$(meta overrun found)" "$overrun"
 	is "they were lost before the page that is mapped" "$(meta lost found)" "$overrun"
-	is "lost and unread events are as many as were written" "$(meta entries found)" $((20 * PER_PAGE))
+	is "lost and unread: as many as were written" "$(meta entries found)" $((20 * PER_PAGE))
 }
 
 mapped() {

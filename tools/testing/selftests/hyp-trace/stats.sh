@@ -148,10 +148,10 @@ test_read() {
 			echo "CPU $cpu: $(stat_of "$cpu" "read events") of $lines"
 	done >wrong
 	is "read events are as many as the reader had" "$(cat wrong)" ""
-	none "entries, overrun and read events are as many as were written" miscounted $((20 * PER_PAGE))
+	none "entries, overrun, read: as many as were written" miscounted $((20 * PER_PAGE))
 	exec 3<"$HYP/trace_pipe"
 	fileop drain - <&3 >pipe
-	none "entries, overrun and all events read are as many as were written" miscounted $((20 * PER_PAGE))
+	none "entries, overrun, all read: as many as were written" miscounted $((20 * PER_PAGE))
 	for cpu in $ALL_CPUS; do
 		echo "$(stat_of "$cpu" entries) $(stat_of "$cpu" bytes)"
 	done >left
