@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EL2's sources in user space, under sanitizers, from build/tree; and what is in them."""
+"""EL2's sources and the kernel's reader of a ring in user space, under sanitizers, from build/tree;
+and what is in them."""
 
 import os
 import re

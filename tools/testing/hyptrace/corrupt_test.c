@@ -3,8 +3,6 @@
  * The host can write to the pages and the meta page. Whatever it writes there, the
  * ring's own state must not depend on it.
  */
-#include <string.h>
-
 #include "expect.h"
 #include "random.h"
 

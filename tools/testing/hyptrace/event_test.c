@@ -2,9 +2,6 @@
 /*
  * Events one by one: their header, sizes, times, and where a page ends.
  */
-#include <limits.h>
-#include <string.h>
-
 #include "expect.h"
 
 #define EXTEND	0x8000000ULL	/* 1 << 27, the first delta that needs a time extend */
@@ -67,19 +64,17 @@ static void test_words(void)
 
 static void check_size(u32 size)
 {
-	struct reader reader;
 	struct fixture f;
 
 	tap_at("size %u", size);
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 
 	CHECK(fixture_write(&f, size, 0x1122334455667788, 50));
 	CHECK(fixture_used(&f, 0) == page_event_size(size));
 	CHECK(fixture_write(&f, 4, 1, 51));
-	expect_event(&reader, size, 0x1122334455667788, 50, 0);
-	expect_event(&reader, 4, 1, 51, 0);
-	expect_nothing(&reader);
+	expect_event(&f, size, 0x1122334455667788, 50, 0);
+	expect_event(&f, 4, 1, 51, 0);
+	expect_nothing(&f);
 	expect_counters(&f, (struct counters){ .entries = 2, .tail = size > EVENT_MAX - 8 });
 	fixture_free(&f);
 }
@@ -100,12 +95,10 @@ static void test_too_big(void)
 {
 	static const u32 sizes[] = { EVENT_MAX + 1, EVENT_MAX + 4, PAGE_SIZE, INT_MAX,
 				     UINT_MAX - 3, UINT_MAX - 2, UINT_MAX };
-	struct reader reader;
 	struct fixture f;
 	u32 i;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	fixture_write(&f, 12, 0, 100);
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
@@ -114,9 +107,9 @@ static void test_too_big(void)
 
 	fixture_write(&f, 12, 1, 103);
 	expect_counters(&f, (struct counters){ .entries = 2, .dropped = i + 1 });
-	expect_event(&reader, 12, 0, 100, 0);
-	expect_event(&reader, 12, 1, 103, 0);
-	expect_nothing(&reader);
+	expect_event(&f, 12, 0, 100, 0);
+	expect_event(&f, 12, 1, 103, 0);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 
@@ -146,21 +139,19 @@ static const u64 deltas[] = {
 
 static void check_delta(u64 delta)
 {
-	struct reader reader;
 	struct fixture f;
 
 	tap_at("delta %#llx", delta);
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 
 	fixture_write(&f, 16, 0, 777);
 	fixture_write(&f, 16, 1, 777 + delta);
 	fixture_write(&f, 16, 2, 777 + delta + 5);
 	CHECK(fixture_used(&f, 0) == 3 * 20 + (delta < EXTEND ? 0 : 8));
 
-	expect_event(&reader, 16, 0, 777, 0);
-	expect_event(&reader, 16, 1, 777 + delta, 0);
-	expect_event(&reader, 16, 2, 777 + delta + 5, 0);
+	expect_event(&f, 16, 0, 777, 0);
+	expect_event(&f, 16, 1, 777 + delta, 0);
+	expect_event(&f, 16, 2, 777 + delta + 5, 0);
 	fixture_free(&f);
 }
 
@@ -175,19 +166,17 @@ static void test_deltas(void)
 /* A page begins with its own time, however long ago the event before was. */
 static void test_page_time(void)
 {
-	struct reader reader;
 	struct fixture f;
 	u32 i;
 
 	fixture_init(&f, ARRAY_SIZE(deltas) + 2);
-	reader_init(&reader, &f);
 	for (i = 0; i < ARRAY_SIZE(deltas); i++) {
 		fixture_write(&f, EVENT_MAX, i, deltas[i]);
 		CHECK(f.pages[i]->time_stamp == deltas[i]);
 		CHECK(fixture_used(&f, i) == PAGE_CAPACITY);
 	}
 	for (i = 0; i < ARRAY_SIZE(deltas); i++)
-		expect_event(&reader, EVENT_MAX, i, deltas[i], 0);
+		expect_event(&f, EVENT_MAX, i, deltas[i], 0);
 	fixture_free(&f);
 }
 
@@ -195,62 +184,56 @@ static void test_page_time(void)
 static void test_longest_delta(void)
 {
 	static const u64 times[] = { 5, 5 + (1ULL << 59), ~0ULL };
-	struct reader reader;
 	struct fixture f;
 	u32 i;
 
 	fixture_init(&f, 4);
-	reader_init(&reader, &f);
 	for (i = 0; i < ARRAY_SIZE(times); i++)
 		fixture_write(&f, 16, i, times[i]);
 	expect_counters(&f, (struct counters){ .entries = 3, .tail = 2 });
 	for (i = 0; i < ARRAY_SIZE(times); i++)
-		expect_event(&reader, 16, i, times[i], 0);
+		expect_event(&f, 16, i, times[i], 0);
 	fixture_free(&f);
 }
 
 /* Time that goes backwards is taken for no time at all. */
 static void test_backwards(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, 4);
-	reader_init(&reader, &f);
 	fixture_write(&f, 4, 0, 10 * EXTEND);
 	fixture_write(&f, 4, 1, 10 * EXTEND - 1);
 	fixture_write(&f, 4, 2, 0);
 	fixture_write(&f, EVENT_MAX, 3, 1);
 	fixture_write(&f, EVENT_MAX, 4, 10 * EXTEND + 1);
 
-	expect_event(&reader, 4, 0, 10 * EXTEND, 0);
-	expect_event(&reader, 4, 1, 10 * EXTEND, 0);
-	expect_event(&reader, 4, 2, 10 * EXTEND, 0);
-	expect_event(&reader, EVENT_MAX, 3, 10 * EXTEND, 0);
-	expect_event(&reader, EVENT_MAX, 4, 10 * EXTEND + 1, 0);
+	expect_event(&f, 4, 0, 10 * EXTEND, 0);
+	expect_event(&f, 4, 1, 10 * EXTEND, 0);
+	expect_event(&f, 4, 2, 10 * EXTEND, 0);
+	expect_event(&f, EVENT_MAX, 3, 10 * EXTEND, 0);
+	expect_event(&f, EVENT_MAX, 4, 10 * EXTEND + 1, 0);
 	fixture_free(&f);
 }
 
 /* Begun and not committed: neither its data, its time nor its count remain. */
 static void test_abandoned(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	CHECK(fixture_abandon(&f, 40, 9 * EXTEND));
-	expect_nothing(&reader);
+	expect_nothing(&f);
 	fixture_write(&f, 4, 0, 100);
 	CHECK(fixture_abandon(&f, 40, 9 * EXTEND));
 	CHECK(fixture_abandon(&f, 80, 18 * EXTEND));
 	expect_counters(&f, (struct counters){ .entries = 1 });
-	expect_event(&reader, 4, 0, 100, 0);
-	expect_nothing(&reader);
+	expect_event(&f, 4, 0, 100, 0);
+	expect_nothing(&f);
 
 	fixture_write(&f, 8, 1, 101);
-	expect_event(&reader, 8, 1, 101, 0);
-	expect_nothing(&reader);
+	expect_event(&f, 8, 1, 101, 0);
+	expect_nothing(&f);
 	CHECK(fixture_used(&f, 0) == 8 + 12);
 	fixture_free(&f);
 }
@@ -258,21 +241,19 @@ static void test_abandoned(void)
 /* The page is begun for an event that never comes; the next one gets it. */
 static void test_abandoned_page(void)
 {
-	struct reader reader;
 	struct fixture f;
 	int i;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	fixture_write_pages(&f, 0, 1);
 	for (i = 1; i < 9; i++)
 		CHECK(fixture_abandon(&f, EVENT_MAX, i * EXTEND));
 	expect_counters(&f, (struct counters){ .entries = 1, .tail = 1 });
-	expect_pages(&reader, 0, 1, 0);
-	expect_nothing(&reader);
+	expect_pages(&f, 0, 1, 0);
+	expect_nothing(&f);
 
 	fixture_write_pages(&f, 1, 1);
-	expect_pages(&reader, 1, 1, 0);
+	expect_pages(&f, 1, 1, 0);
 	expect_counters(&f, (struct counters){ .entries = 2, .tail = 1 });
 	fixture_free(&f);
 }
@@ -280,14 +261,12 @@ static void test_abandoned_page(void)
 /* A large event on a new ring fits, whatever the time is. */
 static void test_first_large(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	fixture_write(&f, EVENT_MAX, 0, 5 * EXTEND);
 	expect_counters(&f, (struct counters){ .entries = 1 });
-	expect_event(&reader, EVENT_MAX, 0, 5 * EXTEND, 0);
+	expect_event(&f, EVENT_MAX, 0, 5 * EXTEND, 0);
 	fixture_free(&f);
 }
 
@@ -332,12 +311,10 @@ static void write_slow_path(struct fixture *f, u32 size, u64 time)
 /* A page is begun on the slow path, and then filled on the fast path. */
 static void check_fast_path(u32 size)
 {
-	struct reader reader;
 	struct fixture f;
 	u64 time, events = 1;
 
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	CHECK(refuses(&f, size, 0));
 	write_slow_path(&f, size, 0);
 	for (; fixture_used(&f, 0) + page_event_size(size) <= PAGE_CAPACITY; events++)
@@ -347,8 +324,8 @@ static void check_fast_path(u32 size)
 	CHECK(refuses(&f, size, events));
 	expect_counters(&f, (struct counters){ .entries = events });
 	for (time = 0; time < events; time++)
-		expect_event(&reader, size, time, time, 0);
-	expect_nothing(&reader);
+		expect_event(&f, size, time, time, 0);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 

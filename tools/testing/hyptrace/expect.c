@@ -1,60 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
-#include <string.h>
-
 #include "expect.h"
 
 /* The next event is this one, and @lost events are missing before it. */
-void expect_event(struct reader *reader, u32 size, u64 number, u64 time, u64 lost)
+void expect_event(struct fixture *f, u32 size, u64 number, u64 time, u64 lost)
 {
 	struct event event;
 
-	if (!CHECK(reader_next(reader, &event) == 1))
+	if (!CHECK(fixture_read(f, &event)))
 		return;
 
 	CHECK(payload_matches(&event, size, number));
 	CHECK(event.time == time);
-	CHECK(reader->lost == lost);
-	reader->lost = 0;
+	CHECK(event.lost == lost);
 }
 
 /* What fixture_write_pages() wrote, @lost events before the first. */
-void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost)
+void expect_pages(struct fixture *f, u64 first, u64 nr, u64 lost)
 {
 	u64 number;
 
 	for (number = first; number < first + nr; number++)
-		expect_event(reader, EVENT_MAX, number, number, number == first ? lost : 0);
+		expect_event(f, EVENT_MAX, number, number, number == first ? lost : 0);
 }
 
 /* What fixture_write_shares() wrote; @lost were lost before the first one. */
-void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost)
+void expect_shares(struct fixture *f, u32 per_page, u64 first, u64 end, u64 lost)
 {
 	u64 number;
 
 	for (number = first; number < end; number++)
-		expect_event(reader, fixture_share(per_page), number, number,
+		expect_event(f, fixture_share(per_page), number, number,
 			     number == first ? lost : 0);
 }
 
 /* All is read, and the meta page says so: no swap was worth a try. */
-void expect_nothing(struct reader *reader)
+void expect_nothing(struct fixture *f)
 {
 	struct event event;
 
-	CHECK(reader_next(reader, &event) == 0);
-	CHECK(!reader->lost);
+	CHECK(!fixture_read(f, &event));
+	CHECK(!f->reader->consumed.lost);
 }
 
 /* A swap is refused, and leaves no trace. */
-void expect_no_data(struct reader *reader)
+void expect_no_data(struct fixture *f)
 {
-	struct trace_ring ring = reader->f->ring;
-	struct ring_buffer_writer_meta meta = *reader->f->meta;
+	struct trace_ring ring = f->ring;
+	struct ring_buffer_writer_meta meta = *f->meta;
 
-	CHECK(trace_ring_swap_reader(&reader->f->ring) == -ENODATA);
-	CHECK(!memcmp(&ring, &reader->f->ring, sizeof(ring)));
-	CHECK(!memcmp(&meta, reader->f->meta, sizeof(meta)));
+	CHECK(trace_ring_swap_reader(&f->ring) == -ENODATA);
+	CHECK(!memcmp(&ring, &f->ring, sizeof(ring)));
+	CHECK(!memcmp(&meta, f->meta, sizeof(meta)));
 }
 
 /* But for @base and bytes */

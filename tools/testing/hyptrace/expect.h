@@ -5,7 +5,7 @@
 #ifndef __HYPTRACE_EXPECT_H
 #define __HYPTRACE_EXPECT_H
 
-#include "reader.h"
+#include "fixture.h"
 #include "tap.h"
 
 /**
@@ -28,11 +28,11 @@ struct counters {
 	u64	overrun_bytes;
 };
 
-void expect_event(struct reader *reader, u32 size, u64 number, u64 time, u64 lost);
-void expect_pages(struct reader *reader, u64 first, u64 nr, u64 lost);
-void expect_shares(struct reader *reader, u32 per_page, u64 first, u64 end, u64 lost);
-void expect_nothing(struct reader *reader);
-void expect_no_data(struct reader *reader);
+void expect_event(struct fixture *f, u32 size, u64 number, u64 time, u64 lost);
+void expect_pages(struct fixture *f, u64 first, u64 nr, u64 lost);
+void expect_shares(struct fixture *f, u32 per_page, u64 first, u64 end, u64 lost);
+void expect_nothing(struct fixture *f);
+void expect_no_data(struct fixture *f);
 void expect_counters(struct fixture *f, struct counters counters);
 void expect_all_counters(struct fixture *f, struct counters counters);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stdlib.h>
 
 #include "explore.h"
 
@@ -9,6 +8,7 @@
 static struct choice {
 	u16	chosen;
 	u16	nr;
+	bool	is_marked;
 } choices[MAX_CHOICES];
 
 static u32 nr_choices;	/* recorded */
@@ -35,11 +35,29 @@ u32 explore_choose(u32 nr)
 	if (at == MAX_CHOICES)
 		abort();
 	if (at == nr_choices)
-		choices[nr_choices++] = (struct choice){ 0, spent < budget ? nr : 1 };
+		choices[nr_choices++] = (struct choice){ .nr = spent < budget ? nr : 1 };
 
 	chosen = choices[at++].chosen;
 	spent += !!chosen;
 	return chosen;
+}
+
+/* The number of the next choice on this way */
+u32 explore_at(void)
+{
+	return at;
+}
+
+/* Mark a choice of this way, if it is one, for the ways that make the same choices before it. */
+void explore_mark(u32 choice)
+{
+	if (choice < nr_choices)
+		choices[choice].is_marked = true;
+}
+
+bool explore_is_marked(u32 choice)
+{
+	return choice < nr_choices && choices[choice].is_marked;
 }
 
 /* Go back to the last choice that has another side to it; false if none has. */

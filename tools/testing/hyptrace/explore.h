@@ -7,10 +7,11 @@
 #ifndef __HYPTRACE_EXPLORE_H
 #define __HYPTRACE_EXPLORE_H
 
-#include <linux/types.h>
-
 void explore_begin(u32 unusual);
 u32 explore_choose(u32 nr);
+u32 explore_at(void);
+void explore_mark(u32 choice);
+bool explore_is_marked(u32 choice);
 bool explore_next(void);
 u64 explore_ways(void);
 

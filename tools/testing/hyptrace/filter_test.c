@@ -3,11 +3,9 @@
  * Filters: each comparison, programs of random expressions, and a host that passes
  * anything, also while events are filtered.
  */
-#include <linux/threads.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <nvhe/filter.h>
 

@@ -1,157 +1,296 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A writer that goes from page to page and a reader that swaps, in all interleavings
- * with a limited number of switches and stale loads.
+ * A writer that goes from page to page and resets the ring between its events, and a reader that
+ * swaps. First all interleavings with a limited number of switches and stale loads, then every
+ * interleaving of shorter programs on rings of two to four slots, with any number of switches.
+ * There, loads first see the latest value; then they may see older ones, unless a barrier in the
+ * source forbids that (machine.c).
  */
-#include <errno.h>
-
 #include "expect.h"
 #include "explore.h"
 #include "machine.h"
 
 /**
  * struct interleaving - what is interleaved
- * @nr_pages:	of the ring
- * @size:	of events
+ * @nr_slots:	of the ring
  * @before:	events written before
- * @reads:	events of these read, so that the reader has a page
+ * @reads:	of these read, so that the reader has a page
  * @writes:	events that the writer writes
- * @polls:	how often the reader looks for an event
- * @unusual:	switches and stale loads on a way, at most
+ * @resets:	before this one of them, from 1, the writer clears all; 0 for never
+ * @polls:	how often the reader reads
+ * @unusual:	switches and stale loads on a way, at most; 0 for any number
+ * @size:	of events; 0 for those that are alone on a page
  */
 struct interleaving {
-	u32	nr_pages;
-	u32	size;
+	u32	nr_slots;
 	u32	before;
 	u32	reads;
 	u32	writes;
+	u32	resets;
 	u32	polls;
 	u32	unusual;
+	u32	size;
 };
+
+#define MAX_ERAS	2
 
 static const struct interleaving *interleaving;
 static struct fixture f;
-static struct reader reader;
-static u64 written;
-static u64 expected;
-static u64 gaps;
+static u64 era;			/* how many resets */
+static u64 written;		/* since the last one */
+static u64 expected[MAX_ERAS];	/* of each era, the number of the next event to read */
+static u64 gaps[MAX_ERAS];	/* ... events that were reported lost */
+static u64 base;		/* the first position since the last reset */
 
-static void interleave_write(u32 nr)
+/* An event that is alone on its page has few words. */
+static u32 event_size(void)
 {
-	while (nr--) {
-		CHECK(fixture_write(&f, interleaving->size, written, written));
-		written++;
-	}
+	return interleaving->size ?: PAGE_CAPACITY / 2;
 }
 
-/* Each event is the next one, but for those that were reported lost before it. */
-static int interleave_read(void)
+/* An event has the era as well. */
+static void interleave_write(void)
+{
+	CHECK(fixture_write(&f, event_size(), written | era << 32, written));
+	written++;
+}
+
+static void interleave_reset(void)
+{
+	CHECK(!ring_buffer_reader_reset(f.buffer, 0));
+	written = 0;
+	era++;
+	base = f.ring.tail + 1;
+}
+
+/* Each event of an era is the next one, but for those that were reported lost before it. */
+static bool interleave_read(void)
 {
 	struct event event;
-	int ret = reader_next(&reader, &event);
+	u64 number, e;
 
-	if (ret != 1)
-		return ret;
+	if (!fixture_read(&f, &event))
+		return false;
 
-	CHECK(payload_matches(&event, interleaving->size, expected + reader.lost));
-	CHECK(event.time == expected + reader.lost);
-	expected += reader.lost + 1;
-	gaps += reader.lost;
-	reader.lost = 0;
-	return ret;
+	e = payload_number(&event) >> 32;
+	number = (u32)payload_number(&event);
+	CHECK(payload_matches(&event, event_size(), number | e << 32));
+	CHECK(event.time == number || e);
+	if (CHECK(e <= era && number == expected[e] + event.lost)) {
+		expected[e] = number + 1;
+		gaps[e] += event.lost;
+	}
+	return true;
 }
 
 static void writer_program(void)
 {
-	interleave_write(interleaving->writes);
+	u32 i;
+
+	for (i = 1; i <= interleaving->writes; i++) {
+		if (i == interleaving->resets)
+			interleave_reset();
+		interleave_write();
+	}
 }
 
 static void reader_program(void)
 {
-	int ret;
 	u32 i;
 
-	for (i = 0; i < interleaving->polls && !tap_failed(); i++) {
-		ret = interleave_read();
-		CHECK(ret == 0 || ret == 1 || ret == -EAGAIN);
-	}
+	for (i = 0; i < interleaving->polls && !tap_failed(); i++)
+		interleave_read();
 }
 
 static void interleave_init(void)
 {
 	u32 i;
 
+	era = 0;
 	written = 0;
-	expected = 0;
-	gaps = 0;
-	fixture_init(&f, interleaving->nr_pages);
-	reader_init(&reader, &f);
-	interleave_write(interleaving->before);
+	memset(expected, 0, sizeof(expected));
+	memset(gaps, 0, sizeof(gaps));
+	base = 0;
+	fixture_init(&f, interleaving->nr_slots + 1);
+	for (i = 0; i < interleaving->before; i++)
+		interleave_write();
 	for (i = 0; i < interleaving->reads; i++)
-		CHECK(interleave_read() == 1);
+		CHECK(interleave_read());
+
+	fixture_expose(&f);
+	fixture_hide_counters(&f);
+	if (interleaving->resets)
+		machine_share(f.reader->lock, sizeof(*f.reader->lock));
 }
 
-static void interleave_once(void)
+/* All is read or reported lost, and counted. */
+static void interleave_check(void)
 {
-	interleave_init();
-	reader_hide(&reader);
-	machine_run(writer_program, reader_program);
-	while (interleave_read() == 1)
+	u32 bytes = page_event_size(event_size());
+
+	while (interleave_read())
 		;
-	CHECK(expected == written && !reader.lost);
-	expect_all_counters(&f, (struct counters){
+	CHECK(expected[era] == written && !f.reader->consumed.lost);
+	expect_counters(&f, (struct counters){
 		.entries	= written,
-		.overrun	= gaps,
+		.overrun	= gaps[era],
 		.tail		= f.ring.tail,
-		.bytes		= written * page_event_size(interleaving->size) -
-				  trace_ring_used(&f.ring),
-		.overrun_bytes	= gaps * page_event_size(interleaving->size),
 	});
-	fixture_free(&f);
+	CHECK(f.meta->overrun_bytes == gaps[era] * bytes && f.meta->base == base);
+	CHECK(era || f.meta->bytes == written * bytes - trace_ring_used(&f.ring));
 }
 
-static void interleave_all(const struct interleaving *w)
+static bool interleave_once(bool latest)
 {
-	interleaving = w;
-	explore_begin(w->unusual);
+	bool is_new = true;
+
+	interleave_init();
+	if (interleaving->unusual)
+		machine_run(writer_program, reader_program);
+	else
+		is_new = machine_run_every(writer_program, reader_program, latest);
+	if (is_new)
+		interleave_check();
+	fixture_free(&f);
+	return is_new;
+}
+
+static u64 interleave_one(const struct interleaving *i, bool latest)
+{
+	u64 ways = 0;
+
+	interleaving = i;
+	explore_begin(i->unusual ?: UINT32_MAX);
 	do {
-		tap_at("%u pages, %u before, %u read: way %llu", w->nr_pages, w->before,
-		       w->reads, explore_ways());
-		interleave_once();
+		tap_at("%u slots, %u before, %u read, %u written, %u reads: way %llu", i->nr_slots,
+		       i->before, i->reads, i->writes, i->polls, explore_ways());
+		ways += interleave_once(latest);
 	} while (!tap_failed() && explore_next());
-	tap_note("%u pages, %u before, %u read: %llu ways", w->nr_pages, w->before,
-		 w->reads, explore_ways());
+
+	tap_note("%u slots, %u before, %u read, %u written%s, %u reads: %llu ways", i->nr_slots,
+		 i->before, i->reads, i->writes, i->resets ? " around a reset" : "", i->polls,
+		 ways);
+	return ways;
+}
+
+static void interleave_all(const struct interleaving *all, u32 nr, bool latest)
+{
+	u64 ways = 0;
+	u32 i;
+
+	for (i = 0; i < nr && !tap_failed(); i++)
+		ways += interleave_one(&all[i], latest);
+	tap_note("%llu ways in all", ways);
 }
 
 /* Both are on the first page. */
-static void test_page(void)
-{
-	interleave_all(&(struct interleaving){ 3, 40, 0, 0, 3, 3, 5 });
-	interleave_all(&(struct interleaving){ 3, 40, 1, 1, 3, 3, 5 });
-}
+static const struct interleaving page[] = {
+	{ .nr_slots = 2, .writes = 3, .polls = 3, .unusual = 5, .size = NUMBERED },
+	{ .nr_slots = 2, .before = 1, .reads = 1, .writes = 3, .polls = 3, .unusual = 5,
+	  .size = NUMBERED },
+};
 
 /* The writer leaves a page of two events while the reader reads it. */
-static void test_leave(void)
-{
-	interleave_all(&(struct interleaving){ 3, PAGE_CAPACITY / 3, 1, 0, 3, 4, 4 });
-	interleave_all(&(struct interleaving){ 3, PAGE_CAPACITY / 3, 2, 1, 3, 4, 4 });
-	interleave_all(&(struct interleaving){ 4, PAGE_CAPACITY / 3, 3, 2, 4, 4, 3 });
-}
+static const struct interleaving leave[] = {
+	{ .nr_slots = 2, .before = 1, .writes = 3, .polls = 4, .unusual = 4,
+	  .size = PAGE_CAPACITY / 3 },
+	{ .nr_slots = 2, .before = 2, .reads = 1, .writes = 3, .polls = 4, .unusual = 4,
+	  .size = PAGE_CAPACITY / 3 },
+	{ .nr_slots = 3, .before = 3, .reads = 2, .writes = 4, .polls = 4, .unusual = 3,
+	  .size = PAGE_CAPACITY / 3 },
+};
 
 /* The ring is full: the page that one overwrites is the one the other wants. */
-static void test_full(void)
-{
-	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 2, 0, 2, 2, 4 });
-	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 3, 1, 3, 2, 4 });
-	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 3, 0, 3, 3, 3 });
-	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 5, 1, 3, 3, 3 });
-}
+static const struct interleaving full[] = {
+	{ .nr_slots = 2, .before = 2, .writes = 2, .polls = 2, .unusual = 4 },
+	{ .nr_slots = 2, .before = 3, .reads = 1, .writes = 3, .polls = 2, .unusual = 4 },
+	{ .nr_slots = 3, .before = 3, .writes = 3, .polls = 3, .unusual = 3 },
+	{ .nr_slots = 3, .before = 5, .reads = 1, .writes = 3, .polls = 3, .unusual = 3 },
+};
 
 /* A lap and more, so that the reader is left behind while it swaps. */
+static const struct interleaving laps[] = {
+	{ .nr_slots = 2, .before = 2, .writes = 4, .polls = 2, .unusual = 3 },
+	{ .nr_slots = 3, .before = 4, .reads = 1, .writes = 5, .polls = 2, .unusual = 3 },
+};
+
+/* With a reader that has its page, and one that has none yet; full, and not */
+static const struct interleaving swaps[] = {
+	{ .nr_slots = 2, .writes = 3, .polls = 2 },
+	{ .nr_slots = 2, .before = 2, .writes = 2, .polls = 2 },
+	{ .nr_slots = 2, .before = 2, .writes = 3, .polls = 1 },
+	{ .nr_slots = 2, .before = 3, .reads = 1, .writes = 2, .polls = 2 },
+	{ .nr_slots = 3, .before = 3, .writes = 2, .polls = 2 },
+	{ .nr_slots = 3, .before = 5, .reads = 1, .writes = 2, .polls = 2 },
+	{ .nr_slots = 4, .before = 4, .writes = 2, .polls = 2 },
+	{ .nr_slots = 4, .before = 7, .reads = 2, .writes = 2, .polls = 2 },
+};
+
+static const struct interleaving resets[] = {
+	{ .nr_slots = 2, .before = 2, .writes = 2, .resets = 1, .polls = 2 },
+	{ .nr_slots = 2, .before = 2, .writes = 3, .resets = 2, .polls = 2 },
+	{ .nr_slots = 2, .before = 3, .reads = 1, .writes = 3, .resets = 2, .polls = 2 },
+	{ .nr_slots = 3, .before = 3, .writes = 3, .resets = 2, .polls = 2 },
+	{ .nr_slots = 3, .before = 4, .reads = 1, .writes = 3, .resets = 2, .polls = 2 },
+	{ .nr_slots = 4, .before = 4, .writes = 3, .resets = 2, .polls = 2 },
+	{ .nr_slots = 4, .before = 6, .reads = 2, .writes = 3, .resets = 2, .polls = 2 },
+};
+
+/* Fewer steps: each has as many outcomes as there are values to be seen. */
+static const struct interleaving weak_swaps[] = {
+	{ .nr_slots = 2, .before = 2, .writes = 1, .polls = 1 },
+	{ .nr_slots = 2, .before = 3, .reads = 1, .writes = 1, .polls = 1 },
+	{ .nr_slots = 3, .before = 3, .writes = 1, .polls = 1 },
+	{ .nr_slots = 3, .before = 4, .reads = 1, .writes = 1, .polls = 1 },
+	{ .nr_slots = 4, .before = 4, .writes = 1, .polls = 1 },
+	{ .nr_slots = 4, .before = 5, .reads = 1, .writes = 1, .polls = 1 },
+};
+
+static const struct interleaving weak_resets[] = {
+	{ .nr_slots = 2, .before = 2, .writes = 2, .resets = 1, .polls = 2 },
+	{ .nr_slots = 2, .before = 2, .writes = 2, .resets = 2, .polls = 1 },
+	{ .nr_slots = 3, .before = 3, .writes = 3, .resets = 1, .polls = 2 },
+	{ .nr_slots = 4, .before = 4, .writes = 3, .resets = 1, .polls = 2 },
+};
+
+static void test_page(void)
+{
+	interleave_all(page, ARRAY_SIZE(page), false);
+}
+
+static void test_leave(void)
+{
+	interleave_all(leave, ARRAY_SIZE(leave), false);
+}
+
+static void test_full(void)
+{
+	interleave_all(full, ARRAY_SIZE(full), false);
+}
+
 static void test_lap(void)
 {
-	interleave_all(&(struct interleaving){ 3, EVENT_MAX, 2, 0, 4, 2, 3 });
-	interleave_all(&(struct interleaving){ 4, EVENT_MAX, 4, 1, 5, 2, 3 });
+	interleave_all(laps, ARRAY_SIZE(laps), false);
+}
+
+static void test_swaps(void)
+{
+	interleave_all(swaps, ARRAY_SIZE(swaps), true);
+}
+
+static void test_resets(void)
+{
+	interleave_all(resets, ARRAY_SIZE(resets), true);
+}
+
+static void test_weak_swaps(void)
+{
+	interleave_all(weak_swaps, ARRAY_SIZE(weak_swaps), false);
+}
+
+static void test_weak_resets(void)
+{
+	interleave_all(weak_resets, ARRAY_SIZE(weak_resets), false);
 }
 
 static const struct tap_test tests[] = {
@@ -159,6 +298,11 @@ static const struct tap_test tests[] = {
 	{ "a page that is read while the writer leaves it", test_leave },
 	{ "a swap while the writer overwrites", test_full },
 	{ "a swap while the writer laps the reader", test_lap },
+	{ "every interleaving of a writer and swaps", test_swaps },
+	{ "every interleaving of a writer that resets, and swaps", test_resets },
+	{ "every interleaving of a writer and swaps, memory being weak", test_weak_swaps },
+	{ "every interleaving of a writer that resets, and swaps, memory being weak",
+	  test_weak_resets },
 };
 
 int main(void)

@@ -13,9 +13,10 @@
  * value stored after smp_wmb() carries what its CPU had stored before, and
  * smp_rmb() learns what the values carried that its CPU loaded before.
  *
- * Memory that a program writes without saying so can be watched: a change
- * counts as stored at some time since the CPU's access before. And what only
- * one CPU uses can be marked as private: it makes no difference to the other.
+ * The test says which memory both CPUs access. What only one CPU uses of that
+ * can be marked as private: it makes no difference to the other. Memory that a
+ * program writes without saying so can be watched: a change counts as stored at
+ * some time since the CPU's access before.
  *
  * machine_run() may be switched at each access, and is for so many switches as
  * explore_begin() allows. machine_run_every() leaves out what makes no difference, and
@@ -24,13 +25,10 @@
 #ifndef __HYPTRACE_MACHINE_H
 #define __HYPTRACE_MACHINE_H
 
-#include <linux/types.h>
-
 void machine_watch(void *memory, u32 size);
+void machine_share(const void *memory, u32 size);
 void machine_private(const void *addr);
 void machine_run(void (*first)(void), void (*second)(void));
 bool machine_run_every(void (*first)(void), void (*second)(void), bool latest);
-void machine_lock(void);
-void machine_unlock(void);
 
 #endif /* __HYPTRACE_MACHINE_H */

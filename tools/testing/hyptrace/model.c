@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <string.h>
-
-#include <linux/minmax.h>
-
 #include "model.h"
 
 void model_init(struct model *model, u32 nr_pages)
@@ -62,11 +58,13 @@ bool model_reserve(struct model *model, u32 size, u64 *time)
 void model_commit(struct model *model, u32 size, u64 time)
 {
 	struct span *span = &model->spans[model->counters.tail];
+	u64 bytes = model_need(model, size, time);
 
-	model->used += model_need(model, size, time);
+	model->used += bytes;
 	model->time = time;
 	model->events[model->nr_events++] = (struct written){
 		.size		= size,
+		.bytes		= bytes,
 		.time		= time,
 		.position	= model->counters.tail,
 	};
@@ -93,25 +91,13 @@ static u64 model_unread(const struct model *model)
 	return model->spans[model->next - 1].nr - model->index;
 }
 
-static u64 model_take(struct model *model)
-{
-	u64 number = model_reader_next(model);
-
-	model->events[number].is_taken = true;
-	model->index++;
-	model->nr_taken++;
-	return number;
-}
-
-bool model_swap(struct model *model)
+static bool model_swap(struct model *model)
 {
 	u64 oldest = model_oldest(model);
 
-	if (oldest > model->counters.tail)
+	if (oldest > model->counters.tail || !model->spans[oldest].nr)
 		return false;
 
-	while (model_unread(model))
-		model_take(model);
 	model->lost += model->counters.overrun - model->reported;
 	model->reported = model->counters.overrun;
 	model->next = oldest + 1;
@@ -119,15 +105,36 @@ bool model_swap(struct model *model)
 	return true;
 }
 
-/* The next event's number, or false */
-bool model_read(struct model *model, u64 *number)
+/* Has the writer left the page of the next event? */
+bool model_next_is_complete(const struct model *model)
 {
-	while (!model_unread(model))
-		if (!model_swap(model))
-			return false;
+	if (model_unread(model))
+		return model->next - 1 < model->counters.tail;
+	return model_oldest(model) < model->counters.tail;
+}
 
-	*number = model_take(model);
-	return true;
+/* Go to the page of the next event: how many events it has from @first on */
+u64 model_next_page(struct model *model, u64 *first)
+{
+	if (!model_unread(model) && !model_swap(model))
+		return 0;
+
+	*first = model_reader_next(model);
+	return model_unread(model);
+}
+
+/* Consume the next events, which are on the reader's page. */
+void model_consume(struct model *model, u64 nr)
+{
+	struct written *event = &model->events[model_reader_next(model)];
+
+	model->index += nr;
+	model->read += nr;
+	for (; nr--; event++) {
+		event->is_consumed = true;
+		model->bytes_read += event->bytes;
+	}
+	model->lost = 0;
 }
 
 void model_reset(struct model *model)
@@ -140,15 +147,16 @@ void model_reset(struct model *model)
 	model->counters = (struct counters){ .tail = tail, .base = tail + 1 };
 	model->reported = 0;
 	model->lost = 0;
-	model->nr_taken = 0;
+	model->read = 0;
+	model->bytes_read = 0;
 }
 
-/* Begin to look at what a reader would get from now on. */
-void model_look(const struct model *model, struct onlooker *onlooker)
+/* Begin a snapshot of what a consuming reader would get from now on. */
+void model_snapshot(const struct model *model, struct snapshot *snapshot)
 {
 	u64 next = model_reader_next(model);
 
-	*onlooker = (struct onlooker){
+	*snapshot = (struct snapshot){
 		.next	= next,
 		.end	= model->nr_events,
 		.copied	= next + model_unread(model),
@@ -165,24 +173,24 @@ static bool model_is_there(const struct model *model, u64 number)
 }
 
 /* Copy the page that the next event is on. */
-static void model_copy(const struct model *model, struct onlooker *onlooker)
+static void model_copy(const struct model *model, struct snapshot *snapshot)
 {
-	const struct span *span = &model->spans[model->events[onlooker->next].position];
+	const struct span *span = &model->spans[model->events[snapshot->next].position];
 
-	onlooker->copied = min(span->first + span->nr, onlooker->end);
+	snapshot->copied = min(span->first + span->nr, snapshot->end);
 }
 
 /* Go to the next event that can be shown; false at the end. */
-bool model_show(const struct model *model, struct onlooker *onlooker, u64 *number)
+bool model_show(const struct model *model, struct snapshot *snapshot, u64 *number)
 {
-	while (onlooker->next < onlooker->end) {
-		if (onlooker->next >= onlooker->copied && model_is_there(model, onlooker->next))
-			model_copy(model, onlooker);
-		if (onlooker->next < onlooker->copied) {
-			*number = onlooker->next++;
+	while (snapshot->next < snapshot->end) {
+		if (snapshot->next >= snapshot->copied && model_is_there(model, snapshot->next))
+			model_copy(model, snapshot);
+		if (snapshot->next < snapshot->copied) {
+			*number = snapshot->next++;
 			return true;
 		}
-		onlooker->lost += !model->events[onlooker->next++].is_taken;
+		snapshot->lost += !model->events[snapshot->next++].is_consumed;
 	}
 
 	return false;

@@ -15,15 +15,17 @@
 /**
  * struct written - an event
  * @size:	of its data
+ * @bytes:	that it takes on its page
  * @time:	when
  * @position:	of its page
- * @is_taken:	read, or given back unread
+ * @is_consumed: by a reader
  */
 struct written {
 	u32	size;
+	u32	bytes;
 	u64	time;
 	u64	position;
-	bool	is_taken;
+	bool	is_consumed;
 };
 
 /**
@@ -53,7 +55,8 @@ struct span {
  * @index:	of the next event on the reader's page, by position @next - 1
  * @reported:	overrun at the last swap
  * @lost:	events to be reported lost before the next event
- * @nr_taken:	events read or given back unread since the reset
+ * @read:	events consumed since the reset
+ * @bytes_read:	bytes of these
  */
 struct model {
 	u32		nr_slots;
@@ -69,17 +72,18 @@ struct model {
 	u64		index;
 	u64		reported;
 	u64		lost;
-	u64		nr_taken;
+	u64		read;
+	u64		bytes_read;
 };
 
 /**
- * struct onlooker - an observer of the model
+ * struct snapshot - a non-consuming reader of the model
  * @next:	number of the next event
  * @end:	... of the first one not to be shown
  * @copied:	... of the first one that is not in the copy
  * @lost:	events missing before the next one
  */
-struct onlooker {
+struct snapshot {
 	u64	next;
 	u64	end;
 	u64	copied;
@@ -92,10 +96,11 @@ bool model_reserve(struct model *model, u32 size, u64 *time);
 void model_commit(struct model *model, u32 size, u64 time);
 void model_reset(struct model *model);
 
-bool model_swap(struct model *model);
-bool model_read(struct model *model, u64 *number);
+bool model_next_is_complete(const struct model *model);
+u64 model_next_page(struct model *model, u64 *first);
+void model_consume(struct model *model, u64 nr);
 
-void model_look(const struct model *model, struct onlooker *onlooker);
-bool model_show(const struct model *model, struct onlooker *onlooker, u64 *number);
+void model_snapshot(const struct model *model, struct snapshot *snapshot);
+bool model_show(const struct model *model, struct snapshot *snapshot, u64 *number);
 
 #endif /* __HYPTRACE_MODEL_H */

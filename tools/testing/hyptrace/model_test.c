@@ -4,37 +4,28 @@
  *
  *	model_test [seed]
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
-#include "observer.h"
 #include "random.h"
 
 #define STEPS		MODEL_EVENTS
 #define SEQUENCES	(10 + 20 * TEST_LOAD * 512 / PAGE_SIZE)
-#define OBSERVERS	2
+#define ITERS		2
 
 /**
- * struct look - an observer, and the model's
- * @observer:	the one
- * @onlooker:	the other
- * @is_on:	they look
+ * struct shown - a non-consuming reader, and the model's
+ * @iter:	the one; NULL for none
+ * @snapshot:	the other
  */
-struct look {
-	struct observer	observer;
-	struct onlooker	onlooker;
-	bool		is_on;
+struct shown {
+	struct ring_buffer_reader_iter	*iter;
+	struct snapshot			snapshot;
 };
 
 static u64 seed = 1;
 static u64 rnd;
 static struct model model;
 static struct fixture f;
-static struct reader reader;
-static struct look looks[OBSERVERS];
+static struct shown shown[ITERS];
 
 /* Mostly small; then whatever fits, and a little more. */
 static u32 any_size(void)
@@ -106,121 +97,162 @@ static bool is_event(const struct event *event, u64 number)
 	return payload_matches(event, written->size, number) && event->time == written->time;
 }
 
-/* After a reset the reader asks for a page when there may be none. */
-static int read_event(struct event *event)
+/* Up to @max events with one cursor: false if there are fewer. */
+static bool do_read(u64 max)
 {
-	int ret = reader_next(&reader, event);
-
-	return ret == -ENODATA && reader.position < model.base ? 0 : ret;
-}
-
-static bool do_read(void)
-{
+	struct ring_buffer_reader_cursor cursor;
 	struct event event;
+	bool found = true;
 	u64 number;
 
-	if (!model_read(&model, &number)) {
-		CHECK(read_event(&event) == 0);
-		return false;
+	ring_buffer_reader_cursor_start(&cursor, f.buffer, 0);
+	while (max-- && found) {
+		found = fixture_next(&cursor, &event);
+		if (!CHECK(found == !!model_next_page(&model, &number)) || !found)
+			break;
+
+		CHECK(is_event(&event, number));
+		CHECK(event.lost == model.lost);
+		model_consume(&model, 1);
 	}
-	if (!CHECK(read_event(&event) == 1))
-		return false;
-
-	CHECK(is_event(&event, number));
-	CHECK(reader.lost == model.lost);
-	reader.lost = 0;
-	model.lost = 0;
-	return true;
+	ring_buffer_reader_cursor_finish(&cursor);
+	return found && !tap_failed();
 }
 
-/* A host may give back a page it has not read. */
-static void do_swap(void)
+/* What the kernel says was lost before the @bytes of events on a page. The rest is zeroed. */
+static void check_lost(const struct ring_buffer_writer_page *page, u64 bytes)
 {
-	CHECK(reader_swap(&reader) == (model_swap(&model) ? 0 : -ENODATA));
-	CHECK(reader.lost == model.lost);
+	static const u8 zeroes[PAGE_SIZE];
+	u64 flags = 0, room = PAGE_CAPACITY - bytes;
+
+	if (model.lost)
+		flags = RB_WRITER_MISSED_EVENTS | (room < 8 ? 0 : RB_WRITER_MISSED_STORED);
+	CHECK(page->commit == (bytes | flags));
+	if (flags & RB_WRITER_MISSED_STORED) {
+		CHECK(!memcmp(&page->data[bytes], &model.lost, sizeof(model.lost)));
+		bytes += sizeof(model.lost);
+	}
+	CHECK(!memcmp(&page->data[bytes], zeroes, PAGE_CAPACITY - bytes));
 }
 
-static void look_begin(struct look *look)
+/* The page has the next @nr events, or those of them that fit into @room bytes. */
+static void check_page(const struct ring_buffer_writer_page *page, u64 first, u64 nr, u64 room)
 {
-	observer_start(&look->observer, &reader);
-	model_look(&model, &look->onlooker);
-	look->is_on = true;
+	u64 bytes = page->commit & RB_WRITER_COMMIT_MASK, offset = 0, time = page->time_stamp, i;
+	struct event event;
+
+	for (i = 0; offset < bytes && i < nr; i++)
+		if (!CHECK(!page_event((void *)page, &offset, bytes, &time, &event) &&
+			   is_event(&event, first + i)))
+			return;
+
+	CHECK(i && offset == bytes && bytes <= room);
+	CHECK(i == nr || bytes + model.events[first + i].bytes > room);
+	check_lost(page, bytes);
+	model_consume(&model, i);
 }
 
-static void look_end(struct look *look)
+/* A page of events, or a part of one */
+static void do_read_page(void)
 {
-	observer_finish(&look->observer);
-	look->is_on = false;
+	static struct ring_buffer_writer_page *page;
+	u64 room = random_below(&rnd, 4) ? PAGE_CAPACITY : random_below(&rnd, PAGE_CAPACITY);
+	bool full = random_below(&rnd, 2);
+	u64 first, nr;
+	int ret;
+
+	page = page ?: fixture_page();
+	ret = ring_buffer_reader_read_page(f.buffer, 0, page, sizeof(*page) + room, full);
+	if (!room) {
+		CHECK(ret == -EMSGSIZE);
+		return;
+	}
+
+	nr = full && !model_next_is_complete(&model) ? 0 : model_next_page(&model, &first);
+	if (!nr)
+		CHECK(ret == -EAGAIN);
+	else if (model.events[first].bytes > room)
+		CHECK(ret == -EMSGSIZE);
+	else if (CHECK(!ret))
+		check_page(page, first, nr, room);
+}
+
+static void begin_snapshot(struct shown *shown)
+{
+	shown->iter = ring_buffer_reader_iter_start(f.buffer, 0);
+	model_snapshot(&model, &shown->snapshot);
+}
+
+static void end_snapshot(struct shown *shown)
+{
+	ring_buffer_reader_iter_finish(shown->iter);
+	shown->iter = NULL;
 }
 
 /* False at the end, when what was lost there is reported. */
-static bool look_on(struct look *look)
+static bool show(struct shown *shown)
 {
 	struct event event;
 	u64 number;
-	bool is_event_there = model_show(&model, &look->onlooker, &number);
+	bool is_there = model_show(&model, &shown->snapshot, &number);
 
-	if (!CHECK(observer_next(&look->observer, &event) == is_event_there))
+	if (!CHECK(fixture_iterate(shown->iter, &event) == is_there))
 		return false;
 
-	CHECK(!is_event_there || is_event(&event, number));
-	CHECK(look->observer.lost == look->onlooker.lost);
-	look->observer.lost = 0;
-	look->onlooker.lost = 0;
-	return is_event_there;
+	CHECK(!is_there || is_event(&event, number));
+	CHECK(event.lost == shown->snapshot.lost);
+	shown->snapshot.lost = 0;
+	return is_there;
 }
 
 /* Mostly an event more; now and then all there are, or no more of them. */
-static void do_look(void)
+static void do_show(void)
 {
-	struct look *look = &looks[random_below(&rnd, OBSERVERS)];
+	struct shown *some = &shown[random_below(&rnd, ITERS)];
 	u64 nr = random_below(&rnd, 20) ? random_below(&rnd, 8) : STEPS;
 
-	if (!look->is_on)
-		look_begin(look);
-	while (nr && look_on(look))
+	if (!some->iter)
+		begin_snapshot(some);
+	while (nr && show(some))
 		nr--;
 	if (nr || !random_below(&rnd, 100))
-		look_end(look);
+		end_snapshot(some);
 }
 
-static void stop_looking(void)
+static void end_snapshots(void)
 {
 	u32 i;
 
-	for (i = 0; i < OBSERVERS; i++)
-		if (looks[i].is_on)
-			look_end(&looks[i]);
+	for (i = 0; i < ITERS; i++)
+		end_snapshot(&shown[i]);
 }
 
-/* What an observer has copied it shows; then it is at its end. */
-static void look_after_reset(struct look *look)
+/* An iterator shows what it has copied; then it is at its end. */
+static void show_after_reset(struct shown *shown)
 {
-	if (!look->is_on)
+	if (!shown->iter)
 		return;
 
-	look->onlooker.end = look->onlooker.copied;
-	while (look_on(look))
+	shown->snapshot.end = shown->snapshot.copied;
+	while (show(shown))
 		;
-	look_end(look);
+	end_snapshot(shown);
 }
 
 static void do_reset(void)
 {
 	u32 i;
 
-	trace_ring_reset(&f.ring);
-	reader_reset(&reader);
+	CHECK(!ring_buffer_reader_reset(f.buffer, 0));
 	model_reset(&model);
-	for (i = 0; i < OBSERVERS; i++)
-		look_after_reset(&looks[i]);
+	for (i = 0; i < ITERS; i++)
+		show_after_reset(&shown[i]);
 }
 
 static void do_drain(void)
 {
-	while (do_read() && !tap_failed())
-		;
-	CHECK(model.counters.entries == model.nr_taken + f.meta->meta.overrun);
+	do_read(U64_MAX);
+	CHECK(model.counters.entries == model.read + f.meta->meta.overrun);
 }
 
 /* A sequence is fond of writing, or of reading. */
@@ -232,29 +264,32 @@ static void do_something(u32 writes)
 		do_reset();
 	else if (op < 15)
 		do_drain();
-	else if (op < 25)
-		do_swap();
 	else if (op < 35)
 		do_drop();
 	else if (op < 70)
 		do_abandon();
 	else if (op < 200)
-		do_look();
+		do_show();
 	else if (op < writes)
 		do_write();
+	else if (op % 8)
+		do_read(1 + random_below(&rnd, 8) / 7 * random_below(&rnd, 20));
 	else
-		do_read();
+		do_read_page();
 }
 
 static void check_state(void)
 {
-	struct ring_state state;
+	const struct counters *counters = &model.counters;
+	struct ring_buffer_reader_stats stats;
 
-	expect_all_counters(&f, model.counters);
-	CHECK(observer_look(&reader, &state));
-	CHECK(state.tail == model.counters.tail && state.overrun == model.counters.overrun);
-	CHECK(state.bytes == model.counters.bytes - model.counters.overrun_bytes +
-			     model.spans[model.counters.tail].bytes);
+	expect_all_counters(&f, *counters);
+	ring_buffer_reader_get_stats(f.buffer, 0, &stats);
+	CHECK(stats.entries == counters->entries - counters->overrun - model.read);
+	CHECK(stats.overrun == counters->overrun && stats.dropped == counters->dropped);
+	CHECK(stats.read == model.read);
+	CHECK(stats.bytes == counters->bytes - counters->overrun_bytes +
+			     model.spans[counters->tail].bytes - model.bytes_read);
 }
 
 static void check_sequence(u64 sequence)
@@ -266,14 +301,13 @@ static void check_sequence(u64 sequence)
 	writes = 400 + random_below(&rnd, 600);
 	model_init(&model, f.nr_pages);
 	fixture_init(&f, f.nr_pages);
-	reader_init(&reader, &f);
 
 	for (step = 0; step < STEPS && !tap_failed(); step++) {
 		tap_at("seed %llu, step %u", sequence, step);
 		do_something(writes);
 		check_state();
 	}
-	stop_looking();
+	end_snapshots();
 	do_drain();
 	fixture_free(&f);
 }

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
-
-#include <asm/page.h>
-#include <linux/compiler.h>
-
 #include "page.h"
 
 /* struct ring_buffer_event */
@@ -75,8 +70,10 @@ static int page_data(const struct header *header, u64 left, struct event *event)
 }
 
 /* The page's time stamp is that of its first event. */
-static bool page_starts_well(const struct header *header)
+bool page_starts_well(const struct page *page)
 {
+	const struct header *header = (const void *)page->data;
+
 	return header->type_len != TYPE_TIME_EXTEND && !header->time_delta;
 }
 
@@ -100,43 +97,12 @@ static int page_decode(const struct header *header, u64 left, u64 *time, struct 
 	return extend + size;
 }
 
-/* When the first event was */
-u64 page_time(const struct page *page)
-{
-	return READ_ONCE(*(u64 *)&page->time_stamp);
-}
-
-/*
- * How many events there are up to @commit. The page may be another's, and be overwritten
- * meanwhile, which the thread sanitizer need not report.
- */
-SHIM_UNSANITIZED u64 page_count(const struct page *page, u64 commit)
-{
-	u64 offset = 0, nr = 0;
-
-	while (commit <= PAGE_CAPACITY && offset + 4 < commit) {
-		const u32 *word = (const u32 *)&page->data[offset];
-		union {
-			u32		word;
-			struct header	header;
-		} is = { .word = READ_ONCE(*word) };
-
-		nr += is.header.type_len != TYPE_TIME_EXTEND;
-		if (is.header.type_len == TYPE_TIME_EXTEND)
-			offset += EXTEND_SIZE;
-		else
-			offset += 4 + (is.header.type_len ? is.header.type_len * 4ULL :
-				       READ_ONCE(word[1]));
-	}
-	return nr;
-}
-
 /**
  * page_event - read the next event
  * @page:	the page
  * @offset:	where the event begins; on return, where it ends
  * @commit:	where the page ends; there is an event before that
- * @time:	of the event before on this page, page_time() for the first; on
+ * @time:	of the event before on this page, the page's for the first; on
  *		return, of this one
  * @event:	the event
  *
@@ -151,13 +117,25 @@ int page_event(const struct page *page, u64 *offset, u64 commit, u64 *time,
 	if (commit > PAGE_CAPACITY || commit - *offset < 4)
 		return -EBADMSG;
 
-	if (!*offset && !page_starts_well(header))
-		return -EBADMSG;
-
 	size = page_decode(header, commit - *offset, time, event);
 	if (size < 0)
 		return size;
 
 	*offset += size;
 	return 0;
+}
+
+/* How many events there are on a page that nothing writes to */
+u64 page_count(const struct page *page)
+{
+	u64 offset = 0, time = 0, nr;
+	struct event event;
+
+	if (page->commit && !page_starts_well(page))
+		return 0;
+
+	for (nr = 0; offset < page->commit; nr++)
+		if (page_event(page, &offset, page->commit, &time, &event))
+			break;
+	return nr;
 }

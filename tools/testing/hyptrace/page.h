@@ -6,8 +6,6 @@
 #ifndef __HYPTRACE_PAGE_H
 #define __HYPTRACE_PAGE_H
 
-#include <linux/types.h>
-
 /* struct buffer_data_page */
 struct page {
 	u64	time_stamp;
@@ -23,19 +21,21 @@ struct page {
 /**
  * struct event - an event that was read
  * @time:	ns
+ * @lost:	events lost before it
  * @size:	bytes of data, with the padding up to a word
- * @data:	on the page
+ * @data:	on the page, or on a copy
  */
 struct event {
 	u64		time;
+	u64		lost;
 	u32		size;
 	const u8	*data;
 };
 
-u64 page_time(const struct page *page);
 u32 page_stored_size(u32 size);
 u32 page_event_size(u32 size);
-u64 page_count(const struct page *page, u64 commit);
+bool page_starts_well(const struct page *page);
+u64 page_count(const struct page *page);
 int page_event(const struct page *page, u64 *offset, u64 commit, u64 *time,
 	       struct event *event);
 

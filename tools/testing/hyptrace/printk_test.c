@@ -2,9 +2,7 @@
 /*
  * Text of numbers, compared with the C library's for the same format and numbers.
  */
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <nvhe/printk.h>
 

@@ -5,18 +5,10 @@
  *
  *	race_test [seed]
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-
-#include <asm/barrier.h>
-#include <linux/compiler.h>
-#include <linux/minmax.h>
-#include <shim.h>
 
 #include "expect.h"
-#include "observer.h"
 #include "random.h"
 
 /**
@@ -25,8 +17,8 @@
  * @size:	the smallest event
  * @sizes:	how many sizes there are, a word apart
  * @pause:	a thread gives up its CPU at one step out of so many; or never
- * @readers:	how many there are
- * @observers:	how many only look
+ * @readers:	how many consume events
+ * @iters:	how many do not
  */
 struct race {
 	u32	nr_pages;
@@ -34,30 +26,31 @@ struct race {
 	u32	sizes;
 	u32	pause;
 	u32	readers;
-	u32	observers;
+	u32	iters;
 };
 
 /* Events of a race, so many in all programs together */
 #define EVENTS	(100000ULL * TEST_LOAD)
 
 #define MAX_READERS	2
-#define MAX_OBSERVERS	2
+#define MAX_ITERS	2
 
 static u64 seed = 1;
 static const struct race *race;
 static u64 nr_events;
 static struct fixture f;
-static struct reader reader;
-static pthread_mutex_t reader_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Only its owner consumes events. What follows is the owner's. */
+static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER;
 static u64 expected;
 static u64 nr_read;
 static u64 nr_lost;
 static u64 bytes_read;
 static u64 bytes_written;
 static u32 *nr_read_before;	/* each event up to @expected */
-static u64 nr_looks;
+static u64 nr_snapshots;
 static u64 nr_unknown;
 static bool broken;
+static u64 nr_written;
 static bool written;
 
 static void pause_step(const void *addr)
@@ -90,6 +83,7 @@ static void *race_write(void *unused)
 	for (number = 0; number < nr_events; number++) {
 		fixture_write(&f, race_size(number), number, number);
 		bytes_written += page_event_size(race_size(number));
+		__atomic_store_n(&nr_written, number + 1, __ATOMIC_RELEASE);
 	}
 
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
@@ -101,7 +95,7 @@ static bool race_check(const struct event *event)
 {
 	u64 number = payload_number(event);
 
-	if (number != expected + reader.lost || number != event->time ||
+	if (number != expected + event->lost || number != event->time ||
 	    !payload_matches(event, race_size(number), number))
 		return false;
 
@@ -109,8 +103,7 @@ static bool race_check(const struct event *event)
 		nr_read_before[expected++] = nr_read;
 	nr_read++;
 	bytes_read += page_event_size(race_size(number));
-	nr_lost += reader.lost;
-	reader.lost = 0;
+	nr_lost += event->lost;
 	return true;
 }
 
@@ -118,19 +111,20 @@ static bool race_check(const struct event *event)
 static bool race_turn(void)
 {
 	bool last = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
+	struct ring_buffer_reader_cursor cursor;
 	struct event event;
-	int ret, i;
+	bool found = true;
+	int i;
 
-	for (i = 0; i < 50; i++) {
-		ret = reader_next(&reader, &event);
-		if (!ret)
-			return last;
-		if (ret != -EAGAIN && (ret < 0 || !race_check(&event)))
-			broken = true;
-		if (broken)
-			return true;
+	ring_buffer_reader_cursor_start(&cursor, f.buffer, 0);
+	for (i = 0; i < 50 && found; i++) {
+		found = fixture_next(&cursor, &event);
+		if (found && !race_check(&event))
+			__atomic_store_n(&broken, true, __ATOMIC_RELAXED);
 	}
-	return false;
+	ring_buffer_reader_cursor_finish(&cursor);
+
+	return (!found && last) || __atomic_load_n(&broken, __ATOMIC_RELAXED);
 }
 
 static void *race_read(void *unused)
@@ -138,12 +132,39 @@ static void *race_read(void *unused)
 	bool done;
 
 	do {
-		pthread_mutex_lock(&reader_lock);
+		pthread_mutex_lock(&owner);
 		done = race_turn();
-		pthread_mutex_unlock(&reader_lock);
+		pthread_mutex_unlock(&owner);
 	} while (!done);
 
 	return NULL;
+}
+
+/**
+ * struct gap - events that an iterator has not shown
+ * @from:	number of the first
+ * @to:		... of the next one that was shown; at the end, of the last one that there may be
+ * @at_least:	... of the last one that there is
+ * @lost:	how many were reported lost: the others were consumed
+ */
+struct gap {
+	u64	from;
+	u64	to;
+	u64	at_least;
+	u64	lost;
+};
+
+/* The gaps of the iterators, which are the owner's */
+static struct gap *gaps;
+static u64 nr_gaps;
+
+static void race_gap(u64 from, u64 at_least, u64 to, u64 lost)
+{
+	pthread_mutex_lock(&owner);
+	if (!(nr_gaps & (nr_gaps + 1)))
+		gaps = realloc(gaps, (2 * nr_gaps + 2) * sizeof(*gaps));
+	gaps[nr_gaps++] = (struct gap){ from, to, at_least, lost };
+	pthread_mutex_unlock(&owner);
 }
 
 static u64 race_read_before(u64 number)
@@ -151,67 +172,67 @@ static u64 race_read_before(u64 number)
 	return number < expected ? nr_read_before[number] : nr_read;
 }
 
-/* What was skipped was lost, or a reader took it. */
-static bool race_skipped(struct observer *o, u64 from, u64 to)
+/* How many events there are that were never consumed */
+static u64 race_lost(u64 from, u64 to)
 {
-	u64 lost = o->lost;
+	return to - from - (race_read_before(to) - race_read_before(from));
+}
 
-	o->lost = 0;
-	return to >= from && to - from == lost + race_read_before(to) - race_read_before(from);
+/* What was skipped was lost, or it was consumed in the end. */
+static bool race_gap_is_right(const struct gap *gap)
+{
+	return race_lost(gap->from, max(gap->from, gap->at_least)) <= gap->lost &&
+	       gap->lost <= race_lost(gap->from, gap->to);
 }
 
 /* The next event; false at the end. */
-static bool race_look(struct observer *o, u64 *next)
+static bool race_iterate(struct ring_buffer_reader_iter *iter, u64 *next, u64 before, u64 after)
 {
 	struct event event;
-	int ret = observer_next(o, &event);
-	u64 number = o->number - 1;
+	u64 number;
 
-	if (!ret && o->lost == OBSERVER_UNKNOWN)
-		nr_unknown++;
-	else if (!ret)
-		/* The reader may be further than what was counted, when the writer left a page. */
-		broken |= !race_skipped(o, *next, max(o->number, o->end));
-	else if (ret < 0 || event.time != number || !race_skipped(o, *next, number) ||
-		 !payload_matches(&event, race_size(number), number))
-		broken = true;
-
-	*next = o->number;
-	return ret && !broken;
-}
-
-static void race_look_once(void)
-{
-	struct observer o;
-	bool more = true;
-	u64 next;
-
-	pthread_mutex_lock(&reader_lock);
-	observer_start(&o, &reader);
-	next = o.number - o.lost;
-	nr_looks++;
-	pthread_mutex_unlock(&reader_lock);
-
-	while (more) {
-		pthread_mutex_lock(&reader_lock);
-		more = race_look(&o, &next);
-		if (!more)
-			observer_finish(&o);
-		pthread_mutex_unlock(&reader_lock);
+	if (!fixture_iterate(iter, &event)) {
+		if (event.lost == ULONG_MAX)
+			__atomic_fetch_add(&nr_unknown, 1, __ATOMIC_RELAXED);
+		else
+			race_gap(*next, before, after, event.lost);
+		return false;
 	}
+
+	number = payload_number(&event);
+	if (number < *next || event.time != number ||
+	    !payload_matches(&event, race_size(number), number))
+		__atomic_store_n(&broken, true, __ATOMIC_RELAXED);
+	if (number != *next || event.lost)
+		race_gap(*next, number, number, event.lost);
+	*next = number + 1;
+	return true;
 }
 
-static void *race_observe(void *unused)
+static void race_snapshot(void)
 {
-	bool last, stop;
+	u64 next, before = __atomic_load_n(&nr_written, __ATOMIC_ACQUIRE);
+	struct ring_buffer_reader_iter *iter;
+
+	pthread_mutex_lock(&owner);
+	iter = ring_buffer_reader_iter_start(f.buffer, 0);
+	next = expected;
+	nr_snapshots++;
+	pthread_mutex_unlock(&owner);
+
+	while (race_iterate(iter, &next, before, nr_events))
+		;
+	ring_buffer_reader_iter_finish(iter);
+}
+
+static void *race_snapshots(void *unused)
+{
+	bool last;
 
 	do {
 		last = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
-		race_look_once();
-		pthread_mutex_lock(&reader_lock);
-		stop = broken;
-		pthread_mutex_unlock(&reader_lock);
-	} while (!last && !stop);
+		race_snapshot();
+	} while (!last && !__atomic_load_n(&broken, __ATOMIC_RELAXED));
 
 	return NULL;
 }
@@ -248,14 +269,15 @@ static void race_init(const struct race *r)
 	race = r;
 	nr_events = EVENTS / (1 + r->size / 100);
 	fixture_init(&f, r->nr_pages);
-	reader_init(&reader, &f);
 	nr_read_before = calloc(nr_events, sizeof(*nr_read_before));
 	expected = 0;
 	nr_read = 0;
 	nr_lost = 0;
 	bytes_read = 0;
 	bytes_written = 0;
-	nr_looks = 0;
+	nr_snapshots = 0;
+	nr_gaps = 0;
+	nr_written = 0;
 	nr_unknown = 0;
 	broken = false;
 	written = false;
@@ -264,22 +286,22 @@ static void race_init(const struct race *r)
 
 static void race_run(void)
 {
-	pthread_t writer, watcher, readers[MAX_READERS], observers[MAX_OBSERVERS];
+	pthread_t writer, watcher, readers[MAX_READERS], iters[MAX_ITERS];
 	bool failed = false;
 	u32 i;
 
 	pthread_create(&watcher, NULL, race_watch, &failed);
 	for (i = 0; i < race->readers; i++)
 		pthread_create(&readers[i], NULL, race_read, NULL);
-	for (i = 0; i < race->observers; i++)
-		pthread_create(&observers[i], NULL, race_observe, NULL);
+	for (i = 0; i < race->iters; i++)
+		pthread_create(&iters[i], NULL, race_snapshots, NULL);
 	pthread_create(&writer, NULL, race_write, NULL);
 
 	pthread_join(writer, NULL);
 	for (i = 0; i < race->readers; i++)
 		pthread_join(readers[i], NULL);
-	for (i = 0; i < race->observers; i++)
-		pthread_join(observers[i], NULL);
+	for (i = 0; i < race->iters; i++)
+		pthread_join(iters[i], NULL);
 	pthread_join(watcher, NULL);
 	CHECK(!failed);
 	shim = NULL;
@@ -288,7 +310,7 @@ static void race_run(void)
 /* All is read, or lost. */
 static void check_read(void)
 {
-	CHECK(!reader.lost && expected == nr_events && nr_read + nr_lost == nr_events);
+	CHECK(expected == nr_events && nr_read + nr_lost == nr_events);
 	expect_all_counters(&f, (struct counters){
 		.entries	= nr_events,
 		.overrun	= nr_lost,
@@ -300,14 +322,18 @@ static void check_read(void)
 
 static void check_race(const struct race *r)
 {
+	u64 i;
+
 	race_init(r);
 	tap_at("%u pages, events of %u", r->nr_pages, r->size);
 	race_run();
 	CHECK(!broken);
+	for (i = 0; i < nr_gaps; i++)
+		CHECK(race_gap_is_right(&gaps[i]));
 	if (r->readers)
 		check_read();
-	tap_note("%u pages: %llu written, %llu read, %llu lost; %llu looks, %llu in vain",
-		 r->nr_pages, nr_events, nr_read, nr_lost, nr_looks, nr_unknown);
+	tap_note("%u pages: %llu written, %llu read, %llu lost; %llu snapshots, %llu in vain",
+		 r->nr_pages, nr_events, nr_read, nr_lost, nr_snapshots, nr_unknown);
 	free(nr_read_before);
 	fixture_free(&f);
 }
@@ -337,14 +363,14 @@ static void test_readers(void)
 }
 
 /* No reader consumes: each snapshot is what the writer has left of the ring. */
-static void test_observers(void)
+static void test_snapshots(void)
 {
 	check_race(&(struct race){ 3, NUMBERED, 6, 0, 0, 1 });
 	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 0, 2 });
 	check_race(&(struct race){ 17, NUMBERED, 30, 300, 0, 2 });
 }
 
-/* What readers take under the eyes of others is not lost. */
+/* What readers consume meanwhile is not lost. */
 static void test_both(void)
 {
 	check_race(&(struct race){ 3, EVENT_MAX / 2, 8, 50, 1, 1 });
@@ -355,7 +381,7 @@ static const struct tap_test tests[] = {
 	{ "small events are read once or reported lost, in place", test_small },
 	{ "large events are read once or reported lost, in place", test_large },
 	{ "readers may take turns", test_readers },
-	{ "non-consuming readers see each event once, or its loss in its place", test_observers },
+	{ "non-consuming readers see each event once, or its loss in its place", test_snapshots },
 	{ "... while others read", test_both },
 };
 

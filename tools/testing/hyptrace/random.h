@@ -5,8 +5,6 @@
 #ifndef __HYPTRACE_RANDOM_H
 #define __HYPTRACE_RANDOM_H
 
-#include <linux/types.h>
-
 static inline u64 random_seed(u64 seed)
 {
 	return (seed + 1) * 0x9e3779b97f4a7c15ULL;

@@ -41,53 +41,50 @@ static const struct state states[] = {
 	{ "many laps, read, abandoned event", 41, 4, true },
 };
 
-static void reach(const struct state *state, struct fixture *f, struct reader *reader)
+static void reach(const struct state *state, struct fixture *f)
 {
 	u64 lost = state->events > PAGES - 1 ? state->events - (PAGES - 1) : 0;
 
 	fixture_init(f, PAGES);
-	reader_init(reader, f);
 	fixture_write_pages(f, 0, state->events);
 	CHECK(!fixture_abandon(f, PAGE_SIZE, 0));
 	if (state->reads)
-		expect_pages(reader, lost, state->reads, lost);
+		expect_pages(f, lost, state->reads, lost);
 	if (state->abandon)
 		CHECK(fixture_abandon(f, EVENT_MAX, 1000));
 }
 
-static void reset(struct fixture *f, struct reader *reader, u32 times)
+static void reset(struct fixture *f, u32 times)
 {
 	u64 tail = f->meta->tail;
 
 	while (times--)
-		trace_ring_reset(&f->ring);
-	reader_reset(reader);
+		CHECK(!ring_buffer_reader_reset(f->buffer, 0));
 	expect_counters(f, (struct counters){ .tail = tail });
 	CHECK(!f->meta->meta.reader.lost_events);
-	expect_no_data(reader);
+	expect_no_data(f);
 }
 
 /* As a new ring, but for the time and for where it begins */
-static void check_after(struct fixture *f, struct reader *reader, u64 nr)
+static void check_after(struct fixture *f, u64 nr)
 {
 	u64 lost = nr > PAGES - 1 ? nr - (PAGES - 1) : 0, tail = f->meta->tail;
 
 	fixture_write_pages(f, 100, nr);
 	expect_counters(f, (struct counters){ .entries = nr, .overrun = lost, .tail = tail + nr });
 	if (nr)
-		expect_pages(reader, 100 + lost, nr - lost, lost);
-	expect_no_data(reader);
+		expect_pages(f, 100 + lost, nr - lost, lost);
+	expect_no_data(f);
 }
 
 static void check_state(const struct state *state, u32 times, u64 after)
 {
-	struct reader reader;
 	struct fixture f;
 
 	tap_at("%s, %u resets, %llu events after", state->name, times, after);
-	reach(state, &f, &reader);
-	reset(&f, &reader, times);
-	check_after(&f, &reader, after);
+	reach(state, &f);
+	reset(&f, times);
+	check_after(&f, after);
 	fixture_free(&f);
 }
 
@@ -114,7 +111,6 @@ static void test_twice(void)
 /* Reset, write some, reset: the second begins where the first left the ring. */
 static void test_between(void)
 {
-	struct reader reader;
 	struct fixture f;
 	u64 between;
 	u32 i;
@@ -122,11 +118,11 @@ static void test_between(void)
 	for (i = 0; i < ARRAY_SIZE(states); i++) {
 		for (between = 0; between < 3 * PAGES; between++) {
 			tap_at("%s, %llu events between", states[i].name, between);
-			reach(&states[i], &f, &reader);
-			reset(&f, &reader, 1);
+			reach(&states[i], &f);
+			reset(&f, 1);
 			fixture_write_pages(&f, 50, between);
-			reset(&f, &reader, 1);
-			check_after(&f, &reader, 2 * PAGES);
+			reset(&f, 1);
+			check_after(&f, 2 * PAGES);
 			fixture_free(&f);
 		}
 	}
@@ -135,24 +131,22 @@ static void test_between(void)
 /* The writer leaves a page half written, and the reader there if it was. */
 static void check_half_page(u32 reads)
 {
-	struct reader reader;
 	struct fixture f;
 	u32 i;
 
 	tap_at("%u read", reads);
 	fixture_init(&f, PAGES);
-	reader_init(&reader, &f);
 	fixture_write(&f, 8, 0, 10);
 	fixture_write(&f, 8, 1, 11);
 	for (i = 0; i < reads; i++)
-		expect_event(&reader, 8, i, 10 + i, 0);
+		expect_event(&f, 8, i, 10 + i, 0);
 
-	reset(&f, &reader, 1);
+	reset(&f, 1);
 	fixture_write(&f, 8, 2, 12);
 	CHECK(fixture_used(&f, 0) == 2 * 12);
 	CHECK(fixture_used(&f, 1) == 12);
-	expect_event(&reader, 8, 2, 12, 0);
-	expect_nothing(&reader);
+	expect_event(&f, 8, 2, 12, 0);
+	expect_nothing(&f);
 	expect_counters(&f, (struct counters){ .entries = 1, .tail = 1 });
 	fixture_free(&f);
 }
@@ -181,17 +175,15 @@ static void test_dropped(void)
 
 static void test_time(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, PAGES);
-	reader_init(&reader, &f);
 	fixture_write(&f, 4, 0, 3 * EXTEND);
-	reset(&f, &reader, 1);
+	reset(&f, 1);
 	fixture_write(&f, 4, 1, 2 * EXTEND);
 	fixture_write(&f, 4, 2, 5 * EXTEND);
-	expect_event(&reader, 4, 1, 3 * EXTEND, 0);
-	expect_event(&reader, 4, 2, 5 * EXTEND, 0);
+	expect_event(&f, 4, 1, 3 * EXTEND, 0);
+	expect_event(&f, 4, 2, 5 * EXTEND, 0);
 	fixture_free(&f);
 }
 

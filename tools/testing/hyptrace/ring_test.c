@@ -3,12 +3,6 @@
  * The ring on one CPU: the ends of pages, laps, overwriting, and the swap of the
  * reader's page.
  */
-#include <errno.h>
-#include <string.h>
-
-#include <linux/minmax.h>
-#include <shim.h>
-
 #include "expect.h"
 
 #define EXTEND	0x8000000ULL
@@ -23,12 +17,10 @@ static void fill_page(struct fixture *f, u32 slack)
 static void check_slack(u32 slack, u32 size, u64 delta)
 {
 	u32 need = page_event_size(size) + (delta < EXTEND ? 0 : 8);
-	struct reader reader;
 	struct fixture f;
 
 	tap_at("%u left, event of %u, delta %#llx", slack, size, delta);
 	fixture_init(&f, RB_WRITER_MIN_PAGES);
-	reader_init(&reader, &f);
 	fill_page(&f, slack);
 	CHECK(fixture_write(&f, size, 1, delta));
 
@@ -36,9 +28,9 @@ static void check_slack(u32 slack, u32 size, u64 delta)
 	CHECK(fixture_used(&f, 0) == PAGE_CAPACITY - slack + (need > slack ? 0 : need));
 	if (need > slack)
 		CHECK(fixture_used(&f, 1) == page_event_size(size));
-	expect_event(&reader, EVENT_MAX - slack, 0, 0, 0);
-	expect_event(&reader, size, 1, delta, 0);
-	expect_nothing(&reader);
+	expect_event(&f, EVENT_MAX - slack, 0, 0, 0);
+	expect_event(&f, size, 1, delta, 0);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 
@@ -61,21 +53,19 @@ static void check_laps(u32 nr_pages, u32 per_page, u64 nr)
 {
 	u64 tail = (nr - 1) / per_page, kept = min(tail, nr_pages - 2ULL);
 	u64 lost = (tail - kept) * per_page;
-	struct reader reader;
 	struct fixture f;
 
 	tap_at("%u pages of %u events, %llu written", nr_pages, per_page, nr);
 	fixture_init(&f, nr_pages);
-	reader_init(&reader, &f);
 	fixture_write_shares(&f, per_page, 0, nr);
 	expect_counters(&f, (struct counters){ .entries = nr, .overrun = lost, .tail = tail });
-	expect_shares(&reader, per_page, lost, nr, lost);
-	expect_nothing(&reader);
+	expect_shares(&f, per_page, lost, nr, lost);
+	expect_nothing(&f);
 
 	/* The reader is on the writer's page; it loses nothing after that. */
 	fixture_write_shares(&f, per_page, nr, 1);
-	expect_shares(&reader, per_page, nr, nr + 1, 0);
-	expect_nothing(&reader);
+	expect_shares(&f, per_page, nr, nr + 1, 0);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 
@@ -94,18 +84,16 @@ static void test_laps(void)
 /* A reader that keeps up @behind events loses nothing, for lap after lap. */
 static void test_in_step(void)
 {
-	struct reader reader;
 	struct fixture f;
 	u64 behind, i;
 
 	for (behind = 0; behind < 4; behind++) {
 		tap_at("%llu behind", behind);
 		fixture_init(&f, 5);
-		reader_init(&reader, &f);
-		fixture_write_pages(&f, 0, behind);
+			fixture_write_pages(&f, 0, behind);
 		for (i = 0; i < 60; i++) {
 			fixture_write_pages(&f, behind + i, 1);
-			expect_pages(&reader, i, 1, 0);
+			expect_pages(&f, i, 1, 0);
 		}
 		expect_counters(&f, (struct counters){
 			.entries	= behind + i,
@@ -119,20 +107,18 @@ static void test_in_step(void)
 static void check_place(u32 read, u64 more)
 {
 	u64 tail = (more + 2) / 3, lost = tail > 3 ? (tail - 3) * 3 : 0;
-	struct reader reader;
 	struct fixture f;
 
 	/* The reader has page 0, so that page 1 is the first to be lost. */
 	tap_at("%u read, %llu more", read, more);
 	fixture_init(&f, 4);
-	reader_init(&reader, &f);
 	fixture_write_shares(&f, 3, 0, 3);
-	expect_shares(&reader, 3, 0, read, 0);
+	expect_shares(&f, 3, 0, read, 0);
 	fixture_write_shares(&f, 3, 3, more);
 
-	expect_shares(&reader, 3, read, 3, 0);
-	expect_shares(&reader, 3, 3 + lost, 3 + more, lost);
-	expect_nothing(&reader);
+	expect_shares(&f, 3, read, 3, 0);
+	expect_shares(&f, 3, 3 + lost, 3 + more, lost);
+	expect_nothing(&f);
 	CHECK(f.meta->meta.overrun == lost);
 	fixture_free(&f);
 }
@@ -151,17 +137,15 @@ static void test_place(void)
 /* Losses of several swaps don't add up. */
 static void test_losses(void)
 {
-	struct reader reader;
 	struct fixture f;
 	u64 number = 0, lap;
 
 	fixture_init(&f, 3);
-	reader_init(&reader, &f);
 	for (lap = 3; lap < 30; lap++) {
 		fixture_write_pages(&f, number, lap);
 		number += lap;
-		expect_pages(&reader, number - 2, 2, lap - 2);
-		expect_nothing(&reader);
+		expect_pages(&f, number - 2, 2, lap - 2);
+		expect_nothing(&f);
 	}
 	CHECK(f.meta->meta.overrun + 2 * (lap - 3) == f.ring.entries);
 	fixture_free(&f);
@@ -170,66 +154,82 @@ static void test_losses(void)
 /* The writer goes on where it is, and comes back to the ring as ever. */
 static void test_swap_writers_page(void)
 {
-	struct reader reader;
 	struct fixture f;
 	u64 lap;
 
 	fixture_init(&f, 3);
-	reader_init(&reader, &f);
 	for (lap = 0; lap < 20; lap++) {
 		fixture_write_shares(&f, 3, 3 * lap, 1);
-		expect_shares(&reader, 3, 3 * lap, 3 * lap + 1, 0);
+		expect_shares(&f, 3, 3 * lap, 3 * lap + 1, 0);
 		CHECK(f.meta->reader == lap && f.meta->tail == lap);
 		CHECK(f.pages[f.meta->meta.reader.id] == f.ring.page);
 		CHECK(!f.meta->reader_entries);
-		expect_no_data(&reader);
+		expect_no_data(&f);
 		fixture_write_shares(&f, 3, 3 * lap + 1, 2);
-		expect_no_data(&reader);
-		expect_shares(&reader, 3, 3 * lap + 1, 3 * lap + 3, 0);
-		expect_nothing(&reader);
+		expect_no_data(&f);
+		expect_shares(&f, 3, 3 * lap + 1, 3 * lap + 3, 0);
+		expect_nothing(&f);
 	}
 	fixture_free(&f);
 }
 
 static void test_swap_empty(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, 3);
-	reader_init(&reader, &f);
-	expect_nothing(&reader);
-	CHECK(reader.id == 0 && reader.position == 0);
-	expect_no_data(&reader);
-	expect_no_data(&reader);
+	expect_nothing(&f);
+	CHECK(f.reader->pos == RB_READER_NOWHERE);
 
 	fixture_write_pages(&f, 0, 2);
-	expect_pages(&reader, 0, 2, 0);
-	expect_no_data(&reader);
-	expect_no_data(&reader);
+	expect_pages(&f, 0, 2, 0);
+	expect_no_data(&f);
+	expect_no_data(&f);
 	fixture_write_pages(&f, 2, 1);
-	expect_pages(&reader, 2, 1, 0);
+	expect_pages(&f, 2, 1, 0);
 	fixture_free(&f);
 }
 
-/* A reader that gives its page back unread loses its own events, no others. */
+/* The writer does not trust the reader: it gets the next page, and has not read its own. */
+static void swap_unread(struct fixture *f, u64 first, bool is_complete)
+{
+	int id = trace_ring_swap_reader(&f->ring);
+	u64 offset = 0, time = first, number;
+	struct event event;
+
+	if (!CHECK(id >= 0))
+		return;
+
+	CHECK(f->meta->reader_entries == (is_complete ? 3 : 0));
+	for (number = first; number < first + 3; number++)
+		CHECK(!page_event((void *)f->pages[id], &offset, PAGE_CAPACITY, &time, &event) &&
+		      payload_matches(&event, fixture_share(3), number) && event.time == number);
+}
+
 static void test_swap_unread(void)
 {
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, 5);
-	reader_init(&reader, &f);
 	fixture_write_shares(&f, 3, 0, 12);
-	expect_shares(&reader, 3, 0, 1, 0);
-	CHECK(f.meta->reader_entries == 3);
-	CHECK(!reader_swap(&reader));
-	CHECK(!reader_swap(&reader));
-	CHECK(f.meta->reader_entries == 3);
-	expect_shares(&reader, 3, 6, 12, 0);
-	CHECK(!f.meta->reader_entries);
-	expect_no_data(&reader);
+	swap_unread(&f, 0, true);
+	swap_unread(&f, 3, true);
+	swap_unread(&f, 6, true);
+	swap_unread(&f, 9, false);
+	expect_no_data(&f);
 	CHECK(!f.meta->meta.overrun);
+	fixture_free(&f);
+}
+
+/* Once the reader has the page of a ring without events, there is no other. */
+static void test_swap_first(void)
+{
+	struct fixture f;
+
+	fixture_init(&f, 3);
+	CHECK(trace_ring_swap_reader(&f.ring) == 0 && f.meta->reader == 0);
+	expect_no_data(&f);
+	expect_no_data(&f);
 	fixture_free(&f);
 }
 
@@ -237,15 +237,14 @@ static void test_swap_unread(void)
 static void test_pages(void)
 {
 	u32 used[7] = {}, i;
-	struct reader reader;
+	struct event event;
 	struct fixture f;
 
 	fixture_init(&f, ARRAY_SIZE(used));
-	reader_init(&reader, &f);
 	for (i = 0; i < 100; i++) {
 		fixture_write_pages(&f, 3 * i, i % 10);
 		if (i % 3)
-			reader_swap(&reader);
+			fixture_read(&f, &event);
 	}
 
 	used[f.meta->meta.reader.id]++;
@@ -276,11 +275,9 @@ static const struct shim race = { .step = race_step };
 static void test_swap_again(void)
 {
 	struct ring_buffer_writer_meta before;
-	struct reader reader;
 	struct fixture f;
 
 	fixture_init(&f, 5);
-	reader_init(&reader, &f);
 	fixture_write_pages(&f, 0, 5);
 	raced = 5;
 	racer = &f;
@@ -293,8 +290,8 @@ static void test_swap_again(void)
 	CHECK(!memcmp(&before.meta.reader, &f.meta->meta.reader, sizeof(before.meta.reader)));
 	CHECK(before.reader == f.meta->reader);
 	CHECK(raced <= 5 + 8 * 4 * TRACE_RING_SWAP_TRIES);
-	expect_pages(&reader, raced - 4, 4, raced - 4);
-	expect_nothing(&reader);
+	expect_pages(&f, raced - 4, 4, raced - 4);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 
@@ -303,26 +300,23 @@ static void check_far(u32 nr_pages, u64 tail)
 {
 	u32 nr_slots = nr_pages - 1;
 	u64 i, number = 0, lap = nr_slots + 2;
-	struct reader reader;
 	struct fixture f;
 
 	tail -= tail % nr_slots;
 	tap_at("position %#llx", tail);
 	fixture_init_at(&f, nr_pages, tail);
-	reader_init(&reader, &f);
 	for (i = 0; i < 10; i++) {
 		fixture_write_pages(&f, number, lap);
 		number += lap;
-		expect_pages(&reader, number - nr_slots, nr_slots, 2);
-		expect_no_data(&reader);
+		expect_pages(&f, number - nr_slots, nr_slots, 2);
+		expect_no_data(&f);
 	}
 	CHECK(f.meta->meta.overrun == 2 * i);
 
-	trace_ring_reset(&f.ring);
-	reader_reset(&reader);
-	expect_no_data(&reader);
+	CHECK(!ring_buffer_reader_reset(f.buffer, 0));
+	expect_no_data(&f);
 	fixture_write_pages(&f, number, lap);
-	expect_pages(&reader, number + 2, nr_slots, 2);
+	expect_pages(&f, number + 2, nr_slots, 2);
 	fixture_free(&f);
 }
 
@@ -346,6 +340,7 @@ static const struct tap_test tests[] = {
 	{ "each loss is reported once", test_losses },
 	{ "the reader may have the page that is being written", test_swap_writers_page },
 	{ "there is no swap for a page that isn't there", test_swap_empty },
+	{ "the reader may have a page without events, and no other", test_swap_first },
 	{ "a page given back unread costs that page", test_swap_unread },
 	{ "no page is lost or in two places", test_pages },
 	{ "a swap that is overtaken time and again gives up", test_swap_again },

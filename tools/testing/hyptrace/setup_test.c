@@ -2,13 +2,6 @@
 /*
  * Setting up a ring and taking it down: the number and the order of the pages.
  */
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <linux/minmax.h>
-
 #include "expect.h"
 
 static void test_numbers(void)
@@ -158,17 +151,15 @@ static void test_runs(void)
 
 static void check_pop(u32 nr_pages, u32 swaps)
 {
-	struct reader reader;
 	struct fixture f;
 	void *leaf;
 	u32 i;
 
 	tap_at("%u pages, %u swaps", nr_pages, swaps);
 	fixture_init(&f, nr_pages);
-	reader_init(&reader, &f);
 	fixture_write_pages(&f, 0, 3 * nr_pages);
 	for (i = 0; i < swaps; i++)
-		CHECK(!reader_swap(&reader));
+		CHECK(trace_ring_swap_reader(&f.ring) >= 0);
 
 	leaf = f.dir[0];
 	CHECK(!trace_ring_pop_leaf(&f.ring));
@@ -201,18 +192,16 @@ static void test_pop(void)
 /* The largest ring is too much memory but for the smallest pages. */
 static void check_ring(u32 nr_pages)
 {
-	struct reader reader;
 	struct fixture f;
 	u32 nr = 2 * nr_pages + 3, left = nr_pages - 1;
 
 	tap_at("%u pages", nr_pages);
 	fixture_init(&f, nr_pages);
-	reader_init(&reader, &f);
 	fixture_write_pages(&f, 0, nr);
-	expect_pages(&reader, nr - left, left, nr - left);
+	expect_pages(&f, nr - left, left, nr - left);
 	fixture_write_pages(&f, nr, left);
-	expect_pages(&reader, nr, left, 0);
-	expect_nothing(&reader);
+	expect_pages(&f, nr, left, 0);
+	expect_nothing(&f);
 	fixture_free(&f);
 }
 

@@ -5,11 +5,6 @@
 #ifndef __HYPTRACE_TAP_H
 #define __HYPTRACE_TAP_H
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include <linux/compiler.h>
-
 /**
  * struct tap_test - a test
  * @name:	what it shows
@@ -21,7 +16,6 @@ struct tap_test {
 };
 
 #define CHECK(condition)	tap_check(condition, #condition, __FILE__, __LINE__)
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 bool tap_check(bool held, const char *condition, const char *file, int line);
 bool tap_failed(void);

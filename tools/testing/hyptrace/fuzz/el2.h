@@ -7,40 +7,24 @@
 #ifndef __HYPTRACE_EL2_H
 #define __HYPTRACE_EL2_H
 
-#include <errno.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <asm/barrier.h>
-#include <asm/cmpxchg.h>
-#include <linux/compiler.h>
-#include <linux/types.h>
+#include <kernel.h>
 #include <hcalls.h>
 
 #define CONFIG_KVM_HYP_TRACING		1
 #define CONFIG_KVM_HYP_TRACING_SELFTEST	1
 #define IS_ENABLED(option)		1
 
-#define likely(x)			__builtin_expect(!!(x), 1)
-#define unlikely(x)			__builtin_expect(!!(x), 0)
-#define BIT(nr)				(1ULL << (nr))
 #define sizeof_field(type, member)	sizeof(((type *)0)->member)
 #define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
-#define ALIGN(x, a)			(((x) + (a) - 1) / (a) * (a))
-#define ARRAY_SIZE(array)		(sizeof(array) / sizeof((array)[0]))
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
 #define U16_MAX				0xffffU
 #define U32_MAX				0xffffffffU
 #define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
-#define static_assert(condition)		_Static_assert(condition, #condition)
 
 /* At EL2 that is its end. */
 #define WARN_ON(condition)		do { if (condition) abort(); } while (0)
-
-/* Of no help to who has not checked: an index that is out of range stays it. */
-#define array_index_nospec(index, size)	(index)
 
 #define COUNT_ARGS_X(a, b, c, d, e, f, g, n, ...) n
 #define COUNT_ARGS(args...)		COUNT_ARGS_X(0, ##args, 6, 5, 4, 3, 2, 1, 0)
@@ -52,16 +36,6 @@
 
 #define __packed			__attribute__((packed))
 #define __uninitialized			__attribute__((uninitialized))
-
-static inline u64 get_unaligned_u64(const void *from)
-{
-	u64 value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
-}
-
-#define get_unaligned(from)		get_unaligned_u64(from)
 
 static inline int fls(u32 word)
 {
@@ -111,8 +85,7 @@ static inline u32 atomic_cmpxchg_acquire(atomic_t *v, u32 old, u32 new)
 	return old;
 }
 
-/* CPUs: those that there can be, and those that there are; in a race each has a thread. */
-#define NR_CPUS				8
+/* CPUs that there are, of NR_CPUS that there can be; in a race each has a thread. */
 #define EL2_CPUS			4
 
 #ifdef EL2_RACE
@@ -124,8 +97,8 @@ static inline u32 atomic_cmpxchg_acquire(atomic_t *v, u32 old, u32 new)
 extern EL2_PER_THREAD unsigned int el2_cpu;
 extern unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
 
-#define DECLARE_PER_CPU(type, name)	extern typeof(type) name[NR_CPUS]
-#define DEFINE_PER_CPU(type, name)	typeof(type) name[NR_CPUS]
+#define DECLARE_PER_CPU(type, name)	extern type name[NR_CPUS]
+#define DEFINE_PER_CPU(type, name)	type name[NR_CPUS]
 #define per_cpu_ptr(ptr, cpu)		(&(*(ptr))[cpu])
 #define this_cpu_ptr(ptr)		per_cpu_ptr(ptr, el2_cpu)
 

@@ -8,8 +8,6 @@
  * An input is a list of steps: a byte for the operation, then its arguments, see
  * input.h.
  */
-#include <asm/page.h>
-
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 

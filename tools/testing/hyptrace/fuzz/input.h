@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include <linux/types.h>
-
 struct input {
 	const u8	*data;
 	size_t		size;

@@ -13,8 +13,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include <asm/page.h>
-
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <sanitizer/asan_interface.h>
 
-#include <asm/page.h>
-
 #include <asm/kvm_hypevents_defs.h>
 
 #include "pkvm.h"

@@ -4,16 +4,9 @@
  * reader, in all interleavings with a limited number of switches and stale loads. Each
  * word of a page is loaded and stored by itself.
  */
-#include <string.h>
-
-#include <asm/barrier.h>
-#include <asm/cmpxchg.h>
-#include <linux/minmax.h>
-
 #include "expect.h"
 #include "explore.h"
 #include "machine.h"
-#include "observer.h"
 
 #define MAX_NUMBERS	32
 
@@ -24,7 +17,7 @@
  * @before:	events written before
  * @reads:	events of these read, so that there is a reader's page
  * @writes:	events that the writer writes
- * @takes:	events that the reader reads meanwhile, at most
+ * @reads_on:	events that the reader reads meanwhile, at most
  * @resets:	after so many of them the writer clears all; 0 for never
  * @unusual:	switches, stale loads and reads on a way, at most
  */
@@ -34,19 +27,19 @@ struct interleaving {
 	u32	before;
 	u32	reads;
 	u32	writes;
-	u32	takes;
+	u32	reads_on;
 	u32	resets;
 	u32	unusual;
 };
 
 static const struct interleaving *interleaving;
 static struct fixture f;
-static struct reader reader;
-static u64 lock;
 static u64 written;		/* since the last reset */
 static u64 era;			/* how many resets */
 static u64 expected;		/* by the reader */
-static bool is_taken[MAX_NUMBERS];
+static u64 lost_before;		/* ... before the events that it has read */
+static u32 reads_on;
+static bool is_consumed[MAX_NUMBERS];
 static u64 lost_until;		/* events before were reported lost */
 static u64 nr_shown;
 
@@ -61,34 +54,14 @@ static u64 interleave_payload(u64 number)
 	return number | era << 32;
 }
 
-static void interleave_lock(void)
-{
-	u64 held = 0;
-
-	while (!try_cmpxchg(&lock, &held, 1ULL)) {
-		held = 0;
-		shim_relax();
-	}
-}
-
-static void interleave_unlock(void)
-{
-	/* What was done under the lock is seen under it. */
-	smp_store_release(&lock, 0);
-}
-
 static void interleave_reset(void)
 {
-	interleave_lock();
-	trace_ring_reset(&f.ring);
-	/* The machine is to know what was stored without saying so. */
-	WRITE_ONCE(f.ring.overrun, f.ring.overrun);
-	reader_reset(&reader);
-	memset(is_taken, 0, sizeof(is_taken));
+	CHECK(!ring_buffer_reader_reset(f.buffer, 0));
+	memset(is_consumed, 0, sizeof(is_consumed));
 	written = 0;
 	expected = 0;
+	lost_before = 0;
 	era++;
-	interleave_unlock();
 }
 
 static void interleave_write(u32 nr)
@@ -106,82 +79,81 @@ static bool interleave_read(void)
 	struct event event;
 	u64 number;
 
-	if (reader_next(&reader, &event) != 1)
+	if (!fixture_read(&f, &event))
 		return false;
 
-	number = reader.number - 1;
-	CHECK(number == expected + reader.lost);
-	CHECK(payload_matches(&event, interleave_size(), interleave_payload(number)));
-	is_taken[number] = true;
-	reader.lost = 0;
+	number = payload_number(&event);
+	CHECK(payload_matches(&event, interleave_size(), number));
+	/* The events that a reset clears meanwhile were not consumed. */
+	if (number >> 32 != era)
+		return true;
+
+	number = (u32)number;
+	if (!CHECK(number == expected + event.lost && number < MAX_NUMBERS))
+		return false;
+	is_consumed[number] = true;
+	lost_before += event.lost;
 	expected = number + 1;
 	return true;
 }
 
-/* How many events from @first on to @end the reader has not taken */
-static u64 interleave_untaken(u64 first, u64 end)
+/* How many events from @first on to @end were not consumed */
+static u64 interleave_unread(u64 first, u64 end)
 {
 	u64 nr = 0;
 
 	for (; first < end && first < MAX_NUMBERS; first++)
-		nr += !is_taken[first];
+		nr += !is_consumed[first];
 	return nr;
 }
 
-/* What was skipped was lost, or taken. */
-static void interleave_check_lost(struct observer *o, u64 from, u64 to)
+/* What was skipped was lost, or consumed. At the end, @to is the last event that there may be. */
+static void interleave_check_lost(u64 lost, u64 from, u64 to, bool at_end)
 {
-	CHECK(to >= from && o->lost == interleave_untaken(from, to));
-	if (o->lost)
+	while (at_end && to > from && interleave_unread(from, to) > lost)
+		to--;
+	CHECK(to >= from && lost == interleave_unread(from, to));
+	if (lost)
 		lost_until = to;
-	o->lost = 0;
 }
 
-static void interleave_take(u32 *takes)
-{
-	if (*takes && explore_choose(2)) {
-		--*takes;
-		interleave_read();
-	}
-}
-
-/* The next event; false at the end. */
-static bool interleave_look(struct observer *o, u64 look_era, u64 *next, u32 *takes)
+/* The next event of the snapshot, which began in @shown_era; false at the end. */
+static bool interleave_show(struct ring_buffer_reader_iter *iter, u64 shown_era, u64 *next)
 {
 	struct event event;
-	int ret;
+	u64 number;
 
-	interleave_lock();
-	interleave_take(takes);
-	ret = observer_next(o, &event);
-	CHECK(ret >= 0 && o->lost != OBSERVER_UNKNOWN);
-	if (ret > 0) {
-		if (look_era == era)
-			interleave_check_lost(o, *next, o->number - 1);
-		*next = o->number;
-		CHECK(payload_matches(&event, interleave_size(), (o->number - 1) | look_era << 32));
-		nr_shown++;
-	} else if (look_era == era) {
-		interleave_check_lost(o, *next, max(o->number, o->end));
+	if (reads_on && explore_choose(2)) {
+		reads_on--;
+		interleave_read();
 	}
-	interleave_unlock();
-	return ret > 0 && !tap_failed();
+
+	if (!fixture_iterate(iter, &event)) {
+		CHECK(event.lost != ULONG_MAX);
+		if (shown_era == era)
+			interleave_check_lost(event.lost, *next, written + 1, true);
+		return false;
+	}
+
+	number = payload_number(&event);
+	CHECK(payload_matches(&event, interleave_size(), number) && number >> 32 == shown_era);
+	number = (u32)number;
+	if (shown_era == era)
+		interleave_check_lost(event.lost, *next, number, false);
+	*next = number + 1;
+	nr_shown++;
+	return !tap_failed();
 }
 
-static void interleave_look_once(u32 *takes)
+static void interleave_snapshot(void)
 {
-	u64 next, look_era;
-	struct observer o;
+	struct ring_buffer_reader_iter *iter = ring_buffer_reader_iter_start(f.buffer, 0);
+	/* A reset waits for the lock, and so comes before the start or later than this. */
+	u64 shown_era = era, next = expected;
 
-	interleave_lock();
-	observer_start(&o, &reader);
-	next = o.number - o.lost;
-	look_era = era;
-	interleave_unlock();
-
-	while (interleave_look(&o, look_era, &next, takes))
+	while (interleave_show(iter, shown_era, &next))
 		;
-	observer_finish(&o);
+	ring_buffer_reader_iter_finish(iter);
 }
 
 static void writer_program(void)
@@ -189,22 +161,25 @@ static void writer_program(void)
 	interleave_write(interleaving->writes);
 }
 
-static void observer_program(void)
+static void snapshot_program(void)
 {
-	u32 takes = interleaving->takes;
-
-	interleave_look_once(&takes);
+	reads_on = interleaving->reads_on;
+	interleave_snapshot();
+	reads_on = 0;
 }
 
 /* The counters belong to the tail, whatever the writer is at. */
 static void state_program(void)
 {
 	u32 nr_slots = interleaving->nr_pages - 1, bytes = page_event_size(interleave_size()), i;
-	struct ring_state state;
+	struct rb_writer_state state;
+	bool agree = false;
 	u64 tail, lost;
 
 	for (i = 0; i < 2; i++) {
-		if (!observer_look(&reader, &state))
+		scoped_guard(raw_spinlock_irqsave, f.reader->lock)
+			agree = rb_writer_get_state(f.reader, &state);
+		if (!agree)
 			continue;
 		tail = state.tail;
 		lost = tail >= nr_slots ? (tail - nr_slots + 1) * interleaving->per_page : 0;
@@ -221,32 +196,34 @@ static void interleave_init(void)
 {
 	u32 i;
 
-	memset(is_taken, 0, sizeof(is_taken));
-	lock = 0;
+	memset(is_consumed, 0, sizeof(is_consumed));
 	written = 0;
 	era = 0;
 	expected = 0;
+	lost_before = 0;
 	lost_until = 0;
 	nr_shown = 0;
 
 	fixture_init(&f, interleaving->nr_pages);
-	reader_init(&reader, &f);
 	interleave_write(interleaving->before);
 	for (i = 0; i < interleaving->reads; i++)
 		CHECK(interleave_read());
-	for (i = 0; i < interleaving->nr_pages; i++)
-		machine_watch(f.pages[i]->data, PAGE_CAPACITY);
+	fixture_expose(&f);
+	if (interleaving->resets)
+		machine_share(f.reader->lock, sizeof(*f.reader->lock));
 }
 
 /* Now that all is quiet: all that there is can be seen, and none of it was reported lost. */
 static void interleave_check_after(void)
 {
-	u64 unread = written - reader.number - (f.meta->meta.overrun - reader.overrun);
-	u32 takes = 0;
+	u64 overrun = f.meta->meta.overrun, unread = written - (expected - lost_before) - overrun;
+	struct ring_buffer_reader_stats stats;
 
-	CHECK(interleaving->resets || lost_until <= f.meta->meta.overrun + reader.number);
+	CHECK(interleaving->resets || lost_until <= overrun + expected);
+	ring_buffer_reader_get_stats(f.buffer, 0, &stats);
+	CHECK(stats.entries == unread && stats.overrun == overrun);
 	nr_shown = 0;
-	interleave_look_once(&takes);
+	interleave_snapshot();
 	CHECK(nr_shown == unread);
 }
 
@@ -266,7 +243,7 @@ static void interleave_all(const struct interleaving *w, void (*program)(void))
 		 w->reads, explore_ways());
 }
 
-/* The page that is looked at is the one being written, then left. */
+/* The page that is copied is the one being written, then left. */
 static void test_page(void)
 {
 	static const struct interleaving empty = {
@@ -275,11 +252,11 @@ static void test_page(void)
 		.nr_pages = 3, .per_page = 2, .before = 1, .reads = 1, .writes = 3, .unusual = 4,
 	};
 
-	interleave_all(&empty, observer_program);
-	interleave_all(&half_read, observer_program);
+	interleave_all(&empty, snapshot_program);
+	interleave_all(&half_read, snapshot_program);
 }
 
-/* The ring is full: the page that is looked at is the one that is overwritten. */
+/* The ring is full: the page that is copied is the one that is overwritten. */
 static void test_full(void)
 {
 	static const struct interleaving full = {
@@ -290,9 +267,9 @@ static void test_full(void)
 		.nr_pages = 4, .per_page = 2, .before = 6, .writes = 4, .unusual = 3,
 	};
 
-	interleave_all(&full, observer_program);
-	interleave_all(&full_and_read, observer_program);
-	interleave_all(&more_pages, observer_program);
+	interleave_all(&full, snapshot_program);
+	interleave_all(&full_and_read, snapshot_program);
+	interleave_all(&more_pages, snapshot_program);
 }
 
 /* A lap and more */
@@ -304,22 +281,22 @@ static void test_lap(void)
 		.nr_pages = 4, .per_page = 1, .before = 4, .reads = 1, .writes = 6, .unusual = 3,
 	};
 
-	interleave_all(&lap, observer_program);
-	interleave_all(&from_reader, observer_program);
+	interleave_all(&lap, snapshot_program);
+	interleave_all(&from_reader, snapshot_program);
 }
 
-/* A reader that takes pages under the eyes of both */
-static void test_take(void)
+/* A reader that consumes pages meanwhile */
+static void test_consume(void)
 {
 	static const struct interleaving full = {
-		.nr_pages = 3, .per_page = 1, .before = 2, .writes = 2, .takes = 2, .unusual = 3,
+		.nr_pages = 3, .per_page = 1, .before = 2, .writes = 2, .reads_on = 2, .unusual = 3,
 	}, from_reader = {
-		.nr_pages = 4, .per_page = 1, .before = 4, .reads = 1, .writes = 3, .takes = 3,
+		.nr_pages = 4, .per_page = 1, .before = 4, .reads = 1, .writes = 3, .reads_on = 3,
 		.unusual = 3,
 	};
 
-	interleave_all(&full, observer_program);
-	interleave_all(&from_reader, observer_program);
+	interleave_all(&full, snapshot_program);
+	interleave_all(&from_reader, snapshot_program);
 }
 
 static void test_reset(void)
@@ -327,12 +304,12 @@ static void test_reset(void)
 	static const struct interleaving large = {
 		.nr_pages = 3, .per_page = 1, .before = 1, .writes = 4, .resets = 3, .unusual = 3,
 	}, small = {
-		.nr_pages = 3, .per_page = 2, .before = 3, .writes = 4, .takes = 2, .resets = 5,
+		.nr_pages = 3, .per_page = 2, .before = 3, .writes = 4, .reads_on = 2, .resets = 5,
 		.unusual = 3,
 	};
 
-	interleave_all(&large, observer_program);
-	interleave_all(&small, observer_program);
+	interleave_all(&large, snapshot_program);
+	interleave_all(&small, snapshot_program);
 }
 
 static void test_state(void)
@@ -351,10 +328,10 @@ static void test_state(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "a look at a page while it is written", test_page },
-	{ "a look at a page while it is overwritten", test_full },
-	{ "a look while the writer laps", test_lap },
-	{ "a look while a reader takes pages", test_take },
+	{ "a snapshot of a page while it is written", test_page },
+	{ "a snapshot of a page while it is overwritten", test_full },
+	{ "a snapshot while the writer laps", test_lap },
+	{ "a snapshot while a reader consumes pages", test_consume },
 	{ "a snapshot while all is cleared", test_reset },
 	{ "counters and tail agree", test_state },
 };
