@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.fast, pytest.mark.host]
 SOURCES, OBJECTS = BUILD / "tree/tools/testing/hyptrace", BUILD / "hyptrace-tests"
 ARM64 = BUILD / "tree/arch/arm64"
 # How many inputs take some five seconds
-RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000}
+RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000,
+        "reader": 50000}
 # A CPU that waits for a lock that is never released waits for ever.
 PROGRAMS = {"result_test": "a hypercall's result is shown only if there is one",
             "vcpu_test-0": "a protected guest's registers are in no event",
