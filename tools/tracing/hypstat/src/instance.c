@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The directories in tracefs that are recorded: the hypervisor's, and one of the host's. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <tracefs.h>
+
+#include "instance.h"
+#include "utils.h"
+
+#define HOST	"hypstat"	/* so that who uses the top level is not disturbed */
+
+static void check_tracefs(void)
+{
+	const char *dir = tracefs_tracing_dir();
+
+	if (geteuid() && (!dir || access(dir, R_OK | W_OK | X_OK)))
+		die("no permission to use tracefs: run hypstat as root");
+	if (!dir)
+		die("there is no tracefs: mount -t tracefs nodev /sys/kernel/tracing");
+}
+
+static void no_hypervisor(void)
+{
+	die("no hypervisor to trace: with VHE, use 'perf kvm stat'; see hypstat-record(1)");
+}
+
+/**
+ * instance_hypervisor - find the hypervisor's directory, or exit
+ *
+ * Return: the instance.
+ */
+struct tracefs_instance *instance_hypervisor(void)
+{
+	struct tracefs_instance *instance;
+
+	tracefs_set_loglevel(TEP_LOG_NONE);
+	check_tracefs();
+	if (!tracefs_file_exists(NULL, "hypervisor/tracing_on"))
+		no_hypervisor();
+	instance = tracefs_instance_alloc(NULL, "hypervisor");
+	if (!instance)
+		no_hypervisor();
+	return instance;
+}
+
+/**
+ * instance_host - make an instance for the host's events, or exit
+ *
+ * Return: the instance, which tracefs_instance_destroy() removes.
+ */
+struct tracefs_instance *instance_host(void)
+{
+	struct tracefs_instance *instance;
+
+	if (tracefs_instance_exists(HOST))
+		die("another hypstat records, or was killed: rmdir %s/instances/" HOST,
+		    tracefs_tracing_dir());
+	instance = tracefs_instance_create(HOST);
+	if (!instance)
+		die("can't make an instance in tracefs: %s", strerror(errno));
+	return instance;
+}
+
+/**
+ * instance_write - write to a file, or exit
+ * @instance: the instance
+ * @file: the file's name
+ * @text: what is written
+ */
+void instance_write(struct tracefs_instance *instance, const char *file, const char *text)
+{
+	if (tracefs_instance_file_write(instance, file, text) < 0)
+		die("can't write %s to %s of %s: %s", text, file,
+		    tracefs_instance_get_name(instance), strerror(errno));
+}
+
+/**
+ * instance_enable - enable an event, or exit
+ * @instance: the instance
+ * @event: SYSTEM or SYSTEM:EVENT
+ */
+void instance_enable(struct tracefs_instance *instance, const char *event)
+{
+	char *system = strdup(event), *name;
+
+	if (!system)
+		die("no memory");
+	name = strchr(system, ':');
+	if (name)
+		*name++ = '\0';
+	if (tracefs_event_enable(instance, system, name))
+		die("there is no event %s, see %s/available_events", event, tracefs_tracing_dir());
+	free(system);
+}
+
+/**
+ * instance_clear - clear all events
+ * @instance: the instance
+ */
+void instance_clear(struct tracefs_instance *instance)
+{
+	tracefs_instance_file_clear(instance, "trace");
+}
+
+static unsigned long long cpu_overrun(struct tracefs_instance *instance, int cpu)
+{
+	unsigned long long overrun = 0;
+	char file[64], *stats, *line;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+	stats = tracefs_instance_file_read(instance, file, NULL);
+	line = stats ? strstr(stats, "\noverrun: ") : NULL;
+	if (line)
+		overrun = strtoull(line + strlen("\noverrun: "), NULL, 10);
+	free(stats);
+	return overrun;
+}
+
+/**
+ * instance_overrun - count the events that were overwritten before they were read
+ * @instance: the instance
+ * @nr_cpus: the number of CPUs
+ *
+ * Return: how many, on all CPUs.
+ */
+unsigned long long instance_overrun(struct tracefs_instance *instance, int nr_cpus)
+{
+	unsigned long long overrun = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		overrun += cpu_overrun(instance, cpu);
+	return overrun;
+}

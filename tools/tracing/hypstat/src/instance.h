@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef HYPSTAT_INSTANCE_H
+#define HYPSTAT_INSTANCE_H
+
+struct tracefs_instance;
+
+struct tracefs_instance *instance_hypervisor(void);
+struct tracefs_instance *instance_host(void);
+void instance_write(struct tracefs_instance *instance, const char *file, const char *text);
+void instance_enable(struct tracefs_instance *instance, const char *event);
+void instance_clear(struct tracefs_instance *instance);
+unsigned long long instance_overrun(struct tracefs_instance *instance, int nr_cpus);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/* hypstat report: sums a trace.dat up. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "guard.h"
+#include "load.h"
+#include "output.h"
+#include "report.h"
+#include "utils.h"
+
+static const char * const help[] = {
+	"",
+	"  usage: hypstat report [-h] [-c cpu] [--json|--csv|--prometheus] [FILE]",
+	"",
+	"	FILE: a trace.dat of hypstat record or trace-cmd record, default trace.dat",
+	"",
+	"	  -c/--cpu cpu: report this CPU alone",
+	"	     --json: print JSON, with all times in nanoseconds",
+	"	     --csv: print the tables as comma-separated values",
+	"	     --prometheus: print metrics for node exporter's textfile collector",
+	"	  -h/--help: print this menu",
+	"",
+	NULL,
+};
+
+enum { OPTION_JSON = 256, OPTION_CSV, OPTION_PROMETHEUS };
+
+static const struct option long_options[] = {
+	{ "cpu",	required_argument,	NULL, 'c' },
+	{ "json",	no_argument,		NULL, OPTION_JSON },
+	{ "csv",	no_argument,		NULL, OPTION_CSV },
+	{ "prometheus",	no_argument,		NULL, OPTION_PROMETHEUS },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ }
+};
+
+/* What was asked for */
+struct report {
+	const char	*file;
+	int		cpu;
+	void		(*print)(const struct summary *summary);
+};
+
+static void parse_args(struct report *report, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1) {
+		if (option == 'c')
+			report->cpu = parse_cpu(optarg);
+		else if (option == OPTION_JSON)
+			report->print = json_print;
+		else if (option == OPTION_CSV)
+			report->print = csv_print;
+		else if (option == OPTION_PROMETHEUS)
+			report->print = prometheus_print;
+		else
+			usage(help, option == 'h' ? 0 : STATUS_ERROR);
+	}
+	if (argc - optind > 1)
+		usage(help, STATUS_ERROR);
+	if (optind < argc)
+		report->file = argv[optind];
+}
+
+static int run(void *arg)
+{
+	static struct summary summary;
+	struct report *report = arg;
+	struct load load = {
+		.file = report->file,
+		.events = &summary.events,
+		.stays = &summary.stays,
+		.cpu = report->cpu,
+	};
+
+	load_open(&load);
+	summary.file = report->file;
+	summary_init(&summary);
+	load_run(&load);
+	summary.nr_cpus = load.nr_cpus;
+	summary_sort(&summary);
+	report->print(&summary);
+	summary_free(&summary);
+	load_close(&load);
+	if (fflush(stdout) || ferror(stdout))
+		die("can't write the report");
+	return 0;
+}
+
+/**
+ * report_main - hypstat report
+ * @argc: the number of arguments
+ * @argv: the arguments, from "report" on
+ *
+ * Return: the exit status.
+ */
+int report_main(int argc, char **argv)
+{
+	struct report report = { .file = "trace.dat", .cpu = -1, .print = text_print };
+
+	parse_args(&report, argc, argv);
+	return guard_run(run, &report, report.file);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A time line as SVG, which each browser shows, without scripts. The lines of a CPU are below
+ * each other. The darker a place is, the more of its time the host, EL2 or the guest ran there.
+ */
+#include "timeline_svg.h"
+
+#define LABEL_WIDTH	190
+#define WIDTH		1600	/* of the time */
+#define LANE_HEIGHT	20
+#define TOP		70
+#define BOTTOM		30
+#define TICKS		10
+
+static const char * const classes[] = {
+	[LANE_HOST] = "host", [LANE_EL2] = "el2", [LANE_GUEST] = "guest",
+};
+
+static const char style[] =
+	"text { font: 12px sans-serif; fill: #222 }\n"
+	".host { fill: #4477aa } .el2 { fill: #cc3311 } .guest { fill: #228833 }\n"
+	".row { fill: #f4f4f4 } .tick { stroke: #bbb } .mark { fill: #000 }\n"
+	".end { text-anchor: end } .middle { text-anchor: middle } .title { font-size: 15px }\n";
+
+static void put_escaped(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '<' || c == '>' || c == '&' || c == '"')
+			fprintf(file, "&#%u;", c);
+		else
+			putc(c < 0x20 || c >= 0x7f ? '?' : c, file);
+	}
+}
+
+static double x_of(const struct lanes *lanes, u64 ts)
+{
+	return LABEL_WIDTH + (double)WIDTH * (ts - lanes->from) / (lanes->to - lanes->from);
+}
+
+static double x_of_column(unsigned int column)
+{
+	return LABEL_WIDTH + (double)WIDTH * column / SPANS_COLUMNS;
+}
+
+static void put_head(FILE *file, const struct lanes *lanes, const struct summary *summary)
+{
+	unsigned int width = LABEL_WIDTH + WIDTH + 60;
+	unsigned int height = TOP + lanes->nr * LANE_HEIGHT + BOTTOM;
+
+	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\"", width,
+		height);
+	fprintf(file, " viewBox=\"0 0 %u %u\">\n<style>\n%s</style>\n", width, height, style);
+	fprintf(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+	fprintf(file, "<text class=\"title\" x=\"10\" y=\"24\">");
+	put_escaped(file, summary->file);
+	fprintf(file, ": host, EL2 and guests from %.6f s to %.6f s</text>\n", lanes->from / 1e9,
+		lanes->to / 1e9);
+}
+
+static void put_legend(FILE *file)
+{
+	static const char * const names[] = {
+		[LANE_HOST] = "host, or idle", [LANE_EL2] = "EL2", [LANE_GUEST] = "guest",
+	};
+	unsigned int i, x = 10;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++, x += 110) {
+		fprintf(file, "<rect class=\"%s\" x=\"%u\" y=\"36\" width=\"12\" height=\"12\"/>",
+			classes[i], x);
+		fprintf(file, "<text x=\"%u\" y=\"46\">%s</text>\n", x + 18, names[i]);
+	}
+	fprintf(file, "<text x=\"%u\" y=\"46\">&#9660; a longest stay at EL2</text>\n", x);
+}
+
+static void put_ticks(FILE *file, const struct lanes *lanes)
+{
+	unsigned int bottom = TOP + lanes->nr * LANE_HEIGHT, i;
+
+	for (i = 0; i <= TICKS; i++) {
+		double x = LABEL_WIDTH + (double)WIDTH * i / TICKS;
+		u64 ts = (lanes->to - lanes->from) / TICKS * i;
+
+		fprintf(file, "<line class=\"tick\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%u\" y2=\"%u\"/>",
+			x, x, TOP, bottom + 5);
+		fprintf(file, "<text class=\"middle\" x=\"%.1f\" y=\"%u\">%.3f ms</text>\n", x,
+			bottom + 20, ts / 1e6);
+	}
+}
+
+static void put_label(FILE *file, const struct lane *lane, unsigned int y)
+{
+	char text[ROW_NAME];
+
+	fprintf(file, "<text class=\"end\" x=\"%u\" y=\"%u\">CPU %d ", LABEL_WIDTH - 6, y + 14,
+		lane->cpu);
+	if (lane->kind == LANE_GUEST)
+		fprintf(file, "%s</text>\n", guest_name(&lane->guest, text, sizeof(text)));
+	else
+		fprintf(file, "%s</text>\n", lane->kind == LANE_EL2 ? "EL2" : "host");
+}
+
+static void put_lane(FILE *file, const struct lane *lane, unsigned int y)
+{
+	struct run run = {};
+
+	put_label(file, lane, y);
+	fprintf(file, "<g class=\"%s\"><title>%.3f ms in all</title>", classes[lane->kind],
+		lane->total / 1e6);
+	fprintf(file, "<rect class=\"row\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>\n",
+		LABEL_WIDTH, y + 1, WIDTH, LANE_HEIGHT - 2);
+	while (spans_next(&lane->spans, &run)) {
+		double x = x_of_column(run.first);
+
+		fprintf(file, "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\"", x, y + 1,
+			x_of_column(run.first + run.nr) - x, LANE_HEIGHT - 2);
+		if (run.level < SPANS_LEVELS)
+			fprintf(file, " opacity=\"%.2f\"", 0.2 + 0.8 * run.level / SPANS_LEVELS);
+		fprintf(file, "/>\n");
+	}
+	fprintf(file, "</g>\n");
+}
+
+static void put_mark(FILE *file, const struct lanes *lanes, const struct summary *summary,
+		     const struct stay *stay)
+{
+	char text[ROW_NAME];
+	unsigned int i;
+
+	for (i = 0; i < lanes->nr; i++) {
+		if (lanes->lanes[i]->kind == LANE_EL2 && lanes->lanes[i]->cpu == stay->cpu)
+			break;
+	}
+	if (i == lanes->nr || stay->begin < lanes->from || stay->end > lanes->to)
+		return;
+	fprintf(file, "<text class=\"middle mark\" x=\"%.1f\" y=\"%u\">&#9660;<title>%.2f us, ",
+		x_of(lanes, stay->begin), TOP + i * LANE_HEIGHT + 7, stay_length(stay) / 1e3);
+	put_escaped(file, reason_name(summary, stay->reason, text, sizeof(text)));
+	if (stay->hcall != NO_HCALL) {
+		fprintf(file, ", ");
+		put_escaped(file, hcall_name(summary, stay->hcall, text, sizeof(text)));
+	}
+	fprintf(file, "</title></text>\n");
+}
+
+/**
+ * timeline_svg - write a time line as SVG
+ * @file: where to
+ * @lanes: its lines, sorted
+ * @summary: the longest stays, and names
+ */
+void timeline_svg(FILE *file, const struct lanes *lanes, const struct summary *summary)
+{
+	unsigned int i;
+
+	put_head(file, lanes, summary);
+	put_legend(file);
+	put_ticks(file, lanes);
+	for (i = 0; i < lanes->nr; i++)
+		put_lane(file, lanes->lanes[i], TOP + i * LANE_HEIGHT);
+	for (i = 0; i < summary->longest.nr; i++)
+		put_mark(file, lanes, summary, &summary->longest.stays[i]);
+	fprintf(file, "</svg>\n");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef HYPSTAT_UTILS_H
+#define HYPSTAT_UTILS_H
+
+#include <stddef.h>
+#include <linux/compiler.h>
+
+/* The exit status of a command that could not do its work, as rtla has it */
+#define STATUS_ERROR	1
+
+void __printf(1, 2) err_msg(const char *fmt, ...);
+void __printf(1, 2) __noreturn die(const char *fmt, ...);
+void quiet_libraries(void);
+void *xcalloc(size_t nr, size_t size);
+int parse_cpu(const char *text);
+long parse_seconds_duration(const char *text);
+void __noreturn usage(const char * const *lines, int status);
+
+#endif
