@@ -117,12 +117,12 @@ void load_run(struct load *load)
 	int cpu;
 
 	for (cpu = 0; cpu < load->dat.nr_cpus; cpu++) {
-		if (load->cpu < 0 || load->cpu == cpu)
+		if (cpus_has(load->cpus, cpu))
 			load_cpu(load, cpu);
 	}
 	if (!load->stays->nr_events)
 		die("%s has no events of the hypervisor%s: %s", load->file,
-		    load->cpu < 0 ? "" : " on that CPU", advice);
+		    load->cpus ? " on these CPUs" : "", advice);
 	check_clocks(load);
 }
 

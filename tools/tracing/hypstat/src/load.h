@@ -2,6 +2,7 @@
 #ifndef HYPSTAT_LOAD_H
 #define HYPSTAT_LOAD_H
 
+#include "cpus.h"
 #include "dat_read.h"
 #include "stays.h"
 
@@ -11,7 +12,7 @@
  * @dat: the file
  * @events: its formats
  * @stays: who gets the events
- * @cpu: read only this CPU, or -1
+ * @cpus: read only these, or NULL
  * @nr_cpus: how many CPUs have events of the hypervisor
  * @host_first: the time of the host's first event
  * @host_last: the time of the host's last event
@@ -23,7 +24,7 @@ struct load {
 	struct dat	dat;
 	struct events	*events;
 	struct stays	*stays;
-	int		cpu;
+	const struct cpus *cpus;
 	unsigned int	nr_cpus;
 	u64		host_first;
 	u64		host_last;

@@ -12,11 +12,11 @@
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat report [-h] [-c cpu] [--json|--csv|--prometheus] [FILE]",
+	"  usage: hypstat report [-h] [-c cpu-list] [--json|--csv|--prometheus] [FILE]",
 	"",
 	"	FILE: a trace.dat of hypstat record or trace-cmd record, default trace.dat",
 	"",
-	"	  -c/--cpu cpu: report this CPU alone",
+	"	  -c/--cpus cpu-list: report these CPUs alone",
 	"	     --json: print JSON, with all times in nanoseconds",
 	"	     --csv: print the tables as comma-separated values",
 	"	     --prometheus: print metrics for node exporter's textfile collector",
@@ -28,7 +28,7 @@ static const char * const help[] = {
 enum { OPTION_JSON = 256, OPTION_CSV, OPTION_PROMETHEUS };
 
 static const struct option long_options[] = {
-	{ "cpu",	required_argument,	NULL, 'c' },
+	{ "cpus",	required_argument,	NULL, 'c' },
 	{ "json",	no_argument,		NULL, OPTION_JSON },
 	{ "csv",	no_argument,		NULL, OPTION_CSV },
 	{ "prometheus",	no_argument,		NULL, OPTION_PROMETHEUS },
@@ -39,7 +39,7 @@ static const struct option long_options[] = {
 /* What was asked for */
 struct report {
 	const char	*file;
-	int		cpu;
+	struct cpus	*cpus;
 	void		(*print)(const struct summary *summary);
 };
 
@@ -49,7 +49,7 @@ static void parse_args(struct report *report, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1) {
 		if (option == 'c')
-			report->cpu = parse_cpu(optarg);
+			report->cpus = parse_cpus(optarg);
 		else if (option == OPTION_JSON)
 			report->print = json_print;
 		else if (option == OPTION_CSV)
@@ -73,7 +73,7 @@ static int run(void *arg)
 		.file = report->file,
 		.events = &summary.events,
 		.stays = &summary.stays,
-		.cpu = report->cpu,
+		.cpus = report->cpus,
 	};
 
 	load_open(&load);
@@ -99,7 +99,7 @@ static int run(void *arg)
  */
 int report_main(int argc, char **argv)
 {
-	struct report report = { .file = "trace.dat", .cpu = -1, .print = text_print };
+	struct report report = { .file = "trace.dat", .print = text_print };
 
 	parse_args(&report, argc, argv);
 	return guard_run(run, &report, report.file);

@@ -63,7 +63,7 @@ void csv_print(const struct summary *summary)
 	const struct losses *losses = &summary->stays.losses;
 	int i;
 
-	puts("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p99.9_ns,max_ns,guest_ns");
+	puts("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,guest_ns");
 	print_row("all", "", &summary->all);
 	puts(",");
 	for (i = 0; i < NR_SECTIONS; i++)

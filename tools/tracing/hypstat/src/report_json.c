@@ -13,7 +13,7 @@ static void print_hist(struct json *json, const struct hist *hist)
 	json_number(json, "p50_ns", hist_percentile(hist, 500));
 	json_number(json, "p90_ns", hist_percentile(hist, 900));
 	json_number(json, "p99_ns", hist_percentile(hist, 990));
-	json_number(json, "p99.9_ns", hist_percentile(hist, 999));
+	json_number(json, "p999_ns", hist_percentile(hist, 999));
 	json_number(json, "max_ns", hist->max);
 }
 

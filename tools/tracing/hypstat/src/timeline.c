@@ -14,12 +14,12 @@
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat timeline [-h] --svg OUTPUT [-c cpu] [--from ms] [--to ms] [FILE]",
+	"  usage: hypstat timeline [-h] --svg OUTPUT [-c cpu-list] [--from ms] [--to ms] [FILE]",
 	"",
 	"	FILE: a trace.dat of hypstat record or trace-cmd record, default trace.dat",
 	"",
 	"	     --svg file: write the picture to this file, which a browser shows",
-	"	  -c/--cpu cpu: draw this CPU alone",
+	"	  -c/--cpus cpu-list: draw these CPUs alone",
 	"	     --from ms: begin so many milliseconds after the first event",
 	"	     --to ms: end so many milliseconds after the first event",
 	"	  -h/--help: print this menu",
@@ -31,7 +31,7 @@ enum { OPTION_SVG = 256, OPTION_FROM, OPTION_TO };
 
 static const struct option long_options[] = {
 	{ "svg",	required_argument,	NULL, OPTION_SVG },
-	{ "cpu",	required_argument,	NULL, 'c' },
+	{ "cpus",	required_argument,	NULL, 'c' },
 	{ "from",	required_argument,	NULL, OPTION_FROM },
 	{ "to",		required_argument,	NULL, OPTION_TO },
 	{ "help",	no_argument,		NULL, 'h' },
@@ -42,7 +42,7 @@ static const struct option long_options[] = {
  * struct timeline - what was asked for, and the picture
  * @file: the trace
  * @svg: the picture's file
- * @cpu: the CPU, or -1
+ * @cpus: the CPUs, or NULL for all
  * @from: when it begins, in ns after the first event
  * @to: when it ends; 0: with the last event
  * @summary: the formats and the longest stays
@@ -54,7 +54,7 @@ static const struct option long_options[] = {
 struct timeline {
 	const char	*file;
 	const char	*svg;
-	int		cpu;
+	struct cpus	*cpus;
 	u64		from;
 	u64		to;
 	struct summary	summary;
@@ -79,7 +79,7 @@ static void parse_option(struct timeline *timeline, int option)
 	if (option == OPTION_SVG)
 		timeline->svg = optarg;
 	else if (option == 'c')
-		timeline->cpu = parse_cpu(optarg);
+		timeline->cpus = parse_cpus(optarg);
 	else if (option == OPTION_FROM)
 		timeline->from = parse_ms(optarg);
 	else if (option == OPTION_TO)
@@ -151,7 +151,7 @@ static void find_bounds(struct timeline *timeline)
 	static struct events events;
 	struct stays stays = { .ended = ignore_stay, .ran = ignore_run };
 	struct load load = {
-		.file = timeline->file, .events = &events, .stays = &stays, .cpu = timeline->cpu,
+		.file = timeline->file, .events = &events, .stays = &stays, .cpus = timeline->cpus,
 	};
 
 	load_open(&load);
@@ -202,7 +202,7 @@ static int run(void *arg)
 	struct summary *summary = &timeline->summary;
 	struct load load = {
 		.file = timeline->file, .events = &summary->events, .stays = &summary->stays,
-		.cpu = timeline->cpu,
+		.cpus = timeline->cpus,
 	};
 
 	find_bounds(timeline);
@@ -229,7 +229,7 @@ static int run(void *arg)
  */
 int timeline_main(int argc, char **argv)
 {
-	static struct timeline timeline = { .file = "trace.dat", .cpu = -1 };
+	static struct timeline timeline = { .file = "trace.dat" };
 
 	parse_args(&timeline, argc, argv);
 	return guard_run(run, &timeline, timeline.file);

@@ -109,22 +109,6 @@ long parse_seconds_duration(const char *text)
 }
 
 /**
- * parse_cpu - read the argument of -c, or exit
- * @text: the argument
- *
- * Return: the number of the CPU.
- */
-int parse_cpu(const char *text)
-{
-	char *end;
-	long cpu = strtol(text, &end, 10);
-
-	if (end == text || *end || cpu < 0 || cpu > 65535)
-		die("-c takes the number of a CPU, not '%s'", text);
-	return cpu;
-}
-
-/**
  * usage - print the usage, and exit
  * @lines: the lines, and NULL
  * @status: the exit status; other than 0, the text goes to stderr

@@ -12,7 +12,6 @@ void __printf(1, 2) err_msg(const char *fmt, ...);
 void __printf(1, 2) __noreturn die(const char *fmt, ...);
 void quiet_libraries(void);
 void *xcalloc(size_t nr, size_t size);
-int parse_cpu(const char *text);
 long parse_seconds_duration(const char *text);
 void __noreturn usage(const char * const *lines, int status);
 

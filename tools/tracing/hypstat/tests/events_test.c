@@ -163,7 +163,7 @@ static void check_random(void)
 int main(int argc, char **argv)
 {
 	struct load load = {
-		.file = path, .events = &summary.events, .stays = &summary.stays, .cpu = -1,
+		.file = path, .events = &summary.events, .stays = &summary.stays,
 	};
 
 	snprintf(path, sizeof(path), "%s/events.dat", argv[1]);
