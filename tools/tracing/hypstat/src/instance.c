@@ -105,6 +105,34 @@ void instance_clear(struct tracefs_instance *instance)
 	tracefs_instance_file_clear(instance, "trace");
 }
 
+/**
+ * instance_buffer_size - the size of each CPU's buffer
+ * @instance: the instance
+ *
+ * Return: the size in KB, or 0 if the CPUs differ.
+ */
+long long instance_buffer_size(struct tracefs_instance *instance)
+{
+	char *text = tracefs_instance_file_read(instance, "buffer_size_kb", NULL);
+	long long size = text ? strtoll(text, NULL, 10) : 0;
+
+	free(text);
+	return size;
+}
+
+/**
+ * instance_set_buffer_size - set the size of each CPU's buffer, if that is possible
+ * @instance: the instance
+ * @kb: the size in KB
+ */
+void instance_set_buffer_size(struct tracefs_instance *instance, long long kb)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", kb);
+	tracefs_instance_file_write(instance, "buffer_size_kb", text);
+}
+
 static unsigned long long cpu_overrun(struct tracefs_instance *instance, int cpu)
 {
 	unsigned long long overrun = 0;

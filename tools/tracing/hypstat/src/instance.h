@@ -8,6 +8,8 @@ struct tracefs_instance *instance_hypervisor(void);
 struct tracefs_instance *instance_host(void);
 void instance_write(struct tracefs_instance *instance, const char *file, const char *text);
 void instance_enable(struct tracefs_instance *instance, const char *event);
+long long instance_buffer_size(struct tracefs_instance *instance);
+void instance_set_buffer_size(struct tracefs_instance *instance, long long kb);
 void instance_clear(struct tracefs_instance *instance);
 unsigned long long instance_overrun(struct tracefs_instance *instance, int nr_cpus);
 

@@ -54,8 +54,10 @@ static const struct option long_options[] = {
  * @events: the host's
  * @nr_events: how many
  * @command: the command and its arguments, or NULL
+ * @former_size: of the hypervisor's buffer, in KB, if it was changed
  * @hyp: reads the hypervisor's events
  * @host: reads the host's
+ * @dat: writes the file
  */
 struct record {
 	const char	*output;
@@ -64,8 +66,10 @@ struct record {
 	const char	*events[MAX_EVENTS];
 	unsigned int	nr_events;
 	char		**command;
+	long long	former_size;
 	struct recorder	hyp;
 	struct recorder	host;
+	struct dat_writer dat;
 };
 
 static struct record record = { .output = "trace.dat" };
@@ -118,12 +122,24 @@ static void prepare(struct record *record, struct recorder *recorder)
 	instance_write(recorder->instance, "trace_clock", "boot");
 }
 
+/* That the file can't be made is said before anything is recorded. */
+static void create_dat(struct record *record)
+{
+	int error = dat_create(&record->dat, record->output, sysconf(_SC_PAGESIZE));
+
+	if (error)
+		die("can't make %s: %s", record->output, strerror(error));
+}
+
 static void prepare_all(struct record *record)
 {
 	unsigned int i;
 
 	record->hyp.instance = instance_hypervisor();
+	create_dat(record);
 	record->hyp.read_size = READ_PAGES * sysconf(_SC_PAGESIZE);
+	if (record->buffer_size)
+		record->former_size = instance_buffer_size(record->hyp.instance);
 	prepare(record, &record->hyp);
 	instance_write(record->hyp.instance, "events/hypervisor/filter", "0");
 	instance_write(record->hyp.instance, "events/enable", "1");
@@ -247,15 +263,12 @@ static void write_formats(struct record *record, struct dat_writer *dat)
 /* The host's buffer is the top level's, as trace-cmd has it. Without events, it is empty. */
 static void write_dat(struct record *record)
 {
-	struct dat_writer dat;
-	int error = dat_create(&dat, record->output, record->hyp.page_size);
+	int error;
 
-	if (!error) {
-		write_formats(record, &dat);
-		recorder_write(&record->host, &dat, "");
-		recorder_write(&record->hyp, &dat, "hypervisor");
-		error = dat_finish(&dat);
-	}
+	write_formats(record, &record->dat);
+	recorder_write(&record->host, &record->dat, "");
+	recorder_write(&record->hyp, &record->dat, "hypervisor");
+	error = dat_finish(&record->dat);
 	if (error)
 		die("can't write %s: %s", record->output, strerror(error));
 }
@@ -274,6 +287,8 @@ static void clean_up(void)
 	if (record.hyp.instance) {
 		tracefs_trace_off(record.hyp.instance);
 		instance_clear(record.hyp.instance);
+		if (record.former_size)
+			instance_set_buffer_size(record.hyp.instance, record.former_size);
 		tracefs_instance_free(record.hyp.instance);
 	}
 	if (record.host.instance) {
