@@ -1,23 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-"""hypstat of build/tree, built for this machine; and the counts that it must find."""
+"""hypstat of build/tree, built for this machine or for a VM; and the counts that it must find."""
 
 import collections
 import os
 import re
+import shutil
 
-from hyptrace import process, tree
-from hyptrace.machine import BUILD, need
+from hyptrace import image, process, tree
+from hyptrace.machine import BUILD, cross_for, need
 
 PROGRAM = BUILD / "hypstat/hypstat"
+LIBRARIES = "libtracecmd", "libtracefs", "libtraceevent"
 
 
-def make(*words, **how):
+def make(*words, to=PROGRAM.parent, **how):
     """make in its directory; what it said."""
     need("kernel", "hypstat")
-    PROGRAM.parent.mkdir(parents=True, exist_ok=True)
+    to.mkdir(parents=True, exist_ok=True)
     with process.lock("hypstat"):
-        return process.run(["make", "-s", f"-j{os.cpu_count()}", f"O={PROGRAM.parent}", "-C",
+        return process.run(["make", "-s", f"-j{os.cpu_count()}", f"O={to}", "-C",
                             tree.make() / "tools/tracing/hypstat", *words], **how)
+
+
+def cross(files):
+    """Cross-build it for a VM, and add it with its libraries to what clients.trace_cmd() made."""
+    to, root = BUILD / "hypstat-arm64", image.suite("machine", "hypstat", " ".join(
+        f"{name}-dev" for name in LIBRARIES))
+    libraries = root / "usr/lib/aarch64-linux-gnu"
+    linked = " ".join(f"{libraries}/{name}.so.1" for name in LIBRARIES)
+    make(f"CROSS_COMPILE={cross_for('arm64')}", f"LIBS={linked} -lpthread",
+         "LDFLAGS=-Wl,--allow-shlib-undefined", to=to, env={
+             **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(root),
+             "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig")})
+    shutil.copy(to / "hypstat", files / "usr/bin")
+    for name in LIBRARIES:
+        shutil.copy(libraries / f"{name}.so.1", files / "usr/lib/aarch64-linux-gnu")
 
 
 def counts(lines):

@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""hypstat, built for this machine: its own tests, and its counts, which are trace-cmd's."""
+"""hypstat: its own tests, and its counts of its recordings and trace-cmd's, which are those of
+trace-cmd's text."""
 
 import json
+import re
+import xml.etree.ElementTree
 
 import pytest
 
 from hyptrace import clients, hypstat, ktap, process, trace
 
 pytestmark = pytest.mark.fast
-RECORD = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
-for size in 1024 8; do
-	trace-cmd record -o $size -C boot -e sched -B hypervisor -b $size -C boot -e hypervisor \
-		guest --vcpus 2 --cpu 0 --hvc 100 --mmio 50 --wfi 4 || exit
-	trace-cmd report -i $size >$size.text 2>/dev/null
-done
+BEGIN = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
+guest="guest --vcpus 2 --cpu 0 --hvc 100 --mmio 50 --wfi 4"
+for size in 1024 4; do
 """
+RECORD = {
+    "trace-cmd": "trace-cmd record -o $size -C boot -e sched -B hypervisor -b $size -C boot "
+                 "-e hypervisor",
+    "hypstat": "hypstat record -o $size -e sched --trace-buffer-size $size"}
+END = " $guest || exit\ntrace-cmd report -i $size >$size.text 2>/dev/null\ndone\n"
+METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,quantile="0[.\d]*")?})? [.\d]+')
+
+
+def say(*words):
+    """What hypstat says on this machine."""
+    return process.run([hypstat.PROGRAM, *words]).stdout
 
 
 @pytest.mark.host
@@ -26,18 +37,26 @@ def test_own_tests(checks):
 
 
 @pytest.mark.seconds(20)
-@pytest.mark.parametrize("release", ["machine", "trixie"])
-def test_report(vm, checks, tmp_path, release):
+@pytest.mark.parametrize("release, how", [("machine", "hypstat"), ("machine", "trace-cmd"),
+                                          ("trixie", "trace-cmd")])
+def test_report(vm, checks, tmp_path, release, how):
     """Each count is that of trace-cmd's text for the same file."""
     hypstat.make()
     clients.trace_cmd(tmp_path, release)
-    out = vm.ok("trace-cmd records", RECORD, files=tmp_path, timeout=120).out
-    for size in "1024", "8":
-        said = process.run([hypstat.PROGRAM, "report", "--json", out / size]).stdout
-        report, lines = json.loads(said), trace.reported(trace.read(out / f"{size}.text"))
+    if how == "hypstat":
+        hypstat.cross(tmp_path)
+    out = vm.ok("it records", BEGIN + RECORD[how] + END, files=tmp_path, timeout=120).out
+    for size in "1024", "4":
+        report, svg = json.loads(say("report", "--json", out / size)), tmp_path / "svg"
+        lines = list(trace.reported(trace.read(out / f"{size}.text")))
         for table, counts in hypstat.counts(lines).items():
             found = {row["name"].removesuffix(" (exit)"): row["count"] for row in report[table]}
             found.pop("__kvm_vcpu_run (enter)", None)
             checks.equals(f"{size} KB: {table}", found, dict(counts))
-        checks.equals(f"{size} KB: events were lost", report["losses"]["events"] > 0, size == "8")
+        lost = re.findall(r"^CPU:\d+ \[LOST (\d+)", "\n".join(lines), re.M)
+        checks.equals(f"{size} KB: lost", report["losses"]["events"], sum(map(int, lost)))
         checks("guests ran", any("guest-" in row["name"] for row in report["tasks"]))
+        checks("metrics", all(map(METRIC.fullmatch, say(
+            "report", "--prometheus", out / size).splitlines())))
+        say("timeline", "--svg", svg, out / size)
+        checks("a time line", "CPU 1 EL2" in xml.etree.ElementTree.parse(svg).getroot().itertext())
