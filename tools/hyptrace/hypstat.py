@@ -22,6 +22,11 @@ def make(*words, to=PROGRAM.parent, **how):
                             tree.make() / "tools/tracing/hypstat", *words], **how)
 
 
+def say(*words):
+    """What it says on this machine."""
+    return process.run([PROGRAM, *words]).stdout
+
+
 def cross(files):
     """Cross-build it for a VM, and add it with its libraries to what clients.trace_cmd() made."""
     to, root = BUILD / "hypstat-arm64", image.suite("machine", "hypstat", " ".join(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""hypstat: its own tests, and its counts of its recordings and trace-cmd's, which are those of
-trace-cmd's text."""
+"""hypstat: its own tests; its counts of recordings, which are those of trace-cmd's text."""
 
 import json
 import re
@@ -8,7 +7,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from hyptrace import clients, hypstat, ktap, process, trace
+from hyptrace import clients, hypstat, ktap, trace
 
 pytestmark = pytest.mark.fast
 BEGIN = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
@@ -21,11 +20,6 @@ RECORD = {
     "hypstat": "hypstat record -o $size -e sched --trace-buffer-size $size"}
 END = " $guest || exit\ntrace-cmd report -i $size >$size.text 2>/dev/null\ndone\n"
 METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,quantile="0[.\d]*")?})? [.\d]+')
-
-
-def say(*words):
-    """What hypstat says on this machine."""
-    return process.run([hypstat.PROGRAM, *words]).stdout
 
 
 @pytest.mark.host
@@ -47,7 +41,7 @@ def test_report(vm, checks, tmp_path, release, how):
         hypstat.cross(tmp_path)
     out = vm.ok("it records", BEGIN + RECORD[how] + END, files=tmp_path, timeout=120).out
     for size in "1024", "4":
-        report, svg = json.loads(say("report", "--json", out / size)), tmp_path / "svg"
+        report, svg = json.loads(hypstat.say("report", "--json", out / size)), tmp_path / "svg"
         lines = list(trace.reported(trace.read(out / f"{size}.text")))
         for table, counts in hypstat.counts(lines).items():
             found = {row["name"].removesuffix(" (exit)"): row["count"] for row in report[table]}
@@ -56,7 +50,7 @@ def test_report(vm, checks, tmp_path, release, how):
         lost = re.findall(r"^CPU:\d+ \[LOST (\d+)", "\n".join(lines), re.M)
         checks.equals(f"{size} KB: lost", report["losses"]["events"], sum(map(int, lost)))
         checks("guests ran", any("guest-" in row["name"] for row in report["tasks"]))
-        checks("metrics", all(map(METRIC.fullmatch, say(
+        checks("metrics", all(map(METRIC.fullmatch, hypstat.say(
             "report", "--prometheus", out / size).splitlines())))
-        say("timeline", "--svg", svg, out / size)
+        hypstat.say("timeline", "--svg", svg, out / size)
         checks("a time line", "CPU 1 EL2" in xml.etree.ElementTree.parse(svg).getroot().itertext())

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 import pytest
-from hyptrace import fuzz, kernel as kernels, ktap, process, tree, uml, vm
+from hyptrace import fuzz, hypstat, kernel as kernels, ktap, process, tree, uml, vm
 from hyptrace.machine import BUILD, TOOLS, need
 from hyptrace.tests.conftest import script_of
 from hyptrace.tests.test_remote import SETUP
@@ -82,9 +82,16 @@ def walk(test):
     return [test] if done.returncode and wrong else []
 
 
+def in_hypstat(test):
+    """A unit test of hypstat's."""
+    return failures(hypstat.make("check", f"UNITS={test}", "TOOLS=", to=WORK / "hypstat",
+                                 check=False).stdout)
+
+
 # Each kind's, the directory of what is made of the tree, and the seconds that one takes
 KINDS = {
-    "user": (user, WORK, 10), "uml": (in_uml, UML, 25), "walk": (walk, WORK, 2),
+    "user": (user, WORK, 10), "hypstat": (in_hypstat, WORK, 40), "uml": (in_uml, UML, 25),
+    "walk": (walk, WORK, 2),
     "vm": (functools.partial(in_vm, "hyp-trace", "mode.sh", "protected", "*"), KERNEL, 60),
     "faultable": (functools.partial(in_vm, "faultable-tracepoints", "module.sh", "none",
                                     "tracepoint*"), KERNEL, 60)
@@ -109,6 +116,7 @@ def fixture_work():
 def forget(out, name):
     """What was made of a file is made anew: its date is the old one again."""
     remove(WORK / "user")
+    remove(WORK / "hypstat")
     for path in out.rglob(".*.cmd"):
         if f"/{name}" in path.read_text("utf-8", "replace"):
             (path.parent / path.name[1:-len(".cmd")]).unlink(missing_ok=True)

@@ -132,6 +132,18 @@ static u32 some(void)
 	return seed >> 8;
 }
 
+/* The record of a sched_switch to a task that is none */
+static void check_signed(void)
+{
+	char record[48] = { 300 % 256, 300 / 256 };
+	struct event event;
+	s32 pid = -2;
+
+	memcpy(record + 44, &pid, sizeof(pid));
+	events_decode(&summary.events, record, sizeof(record), &event);
+	equals("a signed field", event.values[SWITCH_NEXT_PID], pid);
+}
+
 /* What a record of the sample may be, but for its bytes and its size */
 static void check_random(void)
 {
@@ -174,6 +186,7 @@ int main(int argc, char **argv)
 	load_run(&load);
 	check_tables();
 	check_rest(&load);
+	check_signed();
 	check_random();
 	summary_sort(&summary);
 	summary_free(&summary);
