@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# run BUILD HYPSTAT TEST...: run tests, which print TAP, one after another, as one TAP stream
+# run.sh BUILD HYPSTAT TEST...: run tests, which print TAP, one after another, as one TAP stream
 build=$1 hypstat=$2
 shift 2
 work=$(mktemp -d) || exit
