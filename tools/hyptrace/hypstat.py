@@ -15,7 +15,7 @@ LIBRARIES = "libtracecmd", "libtracefs", "libtraceevent"
 
 def make(*words, to=PROGRAM.parent, **how):
     """make in its directory; what it said."""
-    need("kernel", "hypstat")
+    need("check")
     to.mkdir(parents=True, exist_ok=True)
     with process.lock("hypstat"):
         return process.run(["make", "-s", f"-j{os.cpu_count()}", f"O={to}", "-C",
