@@ -108,6 +108,8 @@ class Edits:
         """Find the patches of a file's edits."""
         new, made = base.read().tree / path, []
         shown = repo.git("show", f"HEAD:{path}", check=False)
+        if shown.returncode and not path.startswith(tuple(f"{top}/" for top in base.TOPS)):
+            raise Failure(f"{path}: a new file is in {' '.join(base.TOPS)}")
         before = re.findall(r".*\n|.+\Z", shown.stdout)
         after = re.findall(r".*\n|.+\Z", new.read_text("utf-8") if new.exists() else "")
         if not before or not after or before == after:

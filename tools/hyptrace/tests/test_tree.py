@@ -182,7 +182,11 @@ def test_import_names_candidates(repo, name, text, where, kept):
 
 
 def test_import_of_commits(repo):
-    """A new patch arrives, with a fixup of another one; so does one that is dropped."""
+    """A new patch arrives, with a fixup of another one; so does one that is dropped. A new file at
+    a place that has none is refused."""
+    write(repo.tree, {"new": "new\n"})
+    assert "new: a new file is in arch" in repo.make("import", 1)
+    (repo.tree / "new").unlink()
     write(repo.tree, {"include/dir/new.h": "new\n"})
     repo.edit("dir/numbers", "30\n", "thirty\n")
     git("add", "-Af", at=repo.tree)

@@ -34,7 +34,7 @@ unlike_host() {
 	. .
 	per_cpu per_cpu
 	per_cpu/cpu0 per_cpu/cpu0
-	events events
+	./events ./events
 	events/$REMOTE events/$HOST_GROUP
 	events/$REMOTE/$EVENT events/$HOST_GROUP/$HOST_OTHER
 	EOF
