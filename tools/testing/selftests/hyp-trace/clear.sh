@@ -121,10 +121,14 @@ descending() {
 	!/^(#|CPU:[0-9]+ \[LOST [0-9]+ EVENTS\]$)/' "$1"
 }
 
-# Three times; and on, while all of them found the buffer just cleared.
+# again COUNT: whether a round is needed: COUNT are, and more while no event was read.
+again() {
+	[ "$round" -le "$1" ] || ! grep -qv '^0$' seen
+}
+
 show_meanwhile() {
 	for round in $(seq 30); do
-		[ "$round" -le 3 ] || ! grep -qv '^0$' seen || break
+		again 3 || break
 		timeout "$(scaled 60)" cat "$TRACE" >trace &
 		reader=$!
 		clear_often
@@ -134,14 +138,17 @@ show_meanwhile() {
 }
 
 consume_meanwhile() {
-	dd if="$PIPE" bs=4096 count=400 of=pipe 2>&- &
-	reader=$!
-	clear_often
-	kill $reader 2>&-
-	wait $reader 2>&-
-	# The last line may be cut short.
-	sed '$d' pipe >trace
-	descending trace >&2
+	for round in $(seq 30); do
+		again 1 || break
+		dd if="$PIPE" bs=4096 count=400 of=pipe 2>&- &
+		reader=$!
+		clear_often
+		kill $reader 2>&-
+		wait $reader 2>&-
+		# The last line may be cut short.
+		sed '$d' pipe >trace
+		descending trace >&2
+	done
 }
 
 # meanwhile COMMAND NAME: that clears while all write.
