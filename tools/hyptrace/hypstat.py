@@ -39,7 +39,7 @@ def cross(files):
              "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig")})
     shutil.copy(to / "hypstat", files / "usr/bin")
     for name in LIBRARIES:
-        shutil.copy(libraries / f"{name}.so.1", files / "usr/lib/aarch64-linux-gnu")
+        shutil.copy(libraries / f"{name}.so.1", files / "usr/lib")
 
 
 def counts(lines):

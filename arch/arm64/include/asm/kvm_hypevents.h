@@ -40,7 +40,10 @@
 #define HE_PRINTK(fmt, args...)
 #endif
 
-/* Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit. */
+/*
+ * Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit.
+ * libtraceevent extends the sign of 16 bits for %hd alone.
+ */
 #define HYP_EVENT_ENTRY_EXIT(ename, reasons...)			\
 HYP_EVENT(ename,							\
 	HE_PROTO(u8 reason, s16 vcpu),					\
@@ -52,7 +55,7 @@ HYP_EVENT(ename,							\
 		__entry->reason = reason;				\
 		__entry->vcpu = vcpu;					\
 	),								\
-	HE_PRINTK("reason=%s vcpu=%d", __print_named(reason, reasons),	\
+	HE_PRINTK("reason=%s vcpu=%hd", __print_named(reason, reasons),	\
 		  __entry->vcpu)					\
 )
 HYP_EVENT_ENTRY_EXIT(hyp_enter, HYP_ENTER_NAMES)
@@ -127,7 +130,7 @@ HYP_EVENT(mem_transition,
 		__entry->ret = ret;
 		__entry->op = op;
 	),
-	HE_PRINTK("op=%s pfn=0x%llx nr_pages=%u ret=%d", __print_named(op, HYP_MEM_NAMES),
+	HE_PRINTK("op=%s pfn=0x%llx nr_pages=%u ret=%hd", __print_named(op, HYP_MEM_NAMES),
 		  __entry->pfn, __entry->nr_pages, __entry->ret)
 )
 

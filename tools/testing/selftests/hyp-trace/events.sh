@@ -89,7 +89,7 @@ unknown_calls() {
 # The words __print_symbolic has for the reason, in order; each of its values
 # stands there once.
 symbols() {
-	grep '^print fmt: "reason=%s vcpu=%d", __print_symbolic(REC->reason, ' "$EVENTS/$1/format" |
+	grep '^print fmt: "reason=%s vcpu=%hd", __print_symbolic(REC->reason' "$EVENTS/$1/format" |
 		grep -o '{ *[0-9x]*, *"[a-z]*" *}' | tr -d '{}" ' | sort -u -t , -k 1,1 |
 		cut -d , -f 2 | sort | xargs
 }
