@@ -187,7 +187,7 @@ HYP_EVENT(psci_call,
 		  __print_named(fn, HYP_SMC_NAMES), __entry->arg0, __entry->arg1, __entry->arg2)
 )
 
-/* A vCPU is about to run. vm_pid and vm_fd name its VM, as struct kvm_trace_name does; */
+/* A vCPU is about to run. vm_pid and vm_fd name its VM, as struct kvm_trace_name does. */
 HYP_EVENT(guest_enter,
 	HE_PROTO(u32 vcpu, s32 vm_pid, s32 vm_fd),
 	HE_STRUCT(
@@ -204,8 +204,8 @@ HYP_EVENT(guest_enter,
 )
 
 /*
- * ... and has run. No esr of an interrupt, no ipa but of a stage-2 fault; neither these nor elr
- * of a protected guest.
+ * A vCPU has run. An interrupt has no esr, and only a stage-2 fault has an ipa. A protected guest
+ * has none of these, and no elr.
  */
 HYP_EVENT(guest_exit,
 	HE_PROTO(u32 vcpu, u32 exit_code, u64 esr, u64 elr, u64 ipa, s32 vm_pid, s32 vm_fd,
