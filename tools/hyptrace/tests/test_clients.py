@@ -433,7 +433,14 @@ record /out/off; echo hypervisor:added >set_event; record /out/on
 echo 'sign < 0' >$EVENT/filter; record /out/filtered
 for field in values text bits; do fileop write $EVENT/filter "$field == 1"; done >/out/refused
 echo 0 >$EVENT/filter; record /out/again
-cd /tmp; trace-cmd record -B hypervisor -C boot -e hypervisor:added sh -c "$WRITE"
+# A recorder of trace-cmd that has not begun when the command ends records nothing.
+cat >/tmp/write <<END
+. $DIR/until.sh
+record() { [ "\$(ls -l /proc/[0-9]*/fd | grep -c 'hypervisor/per_cpu/.*/trace_pipe_raw')" -ge 2 ]; }
+until_true 20 record
+$WRITE
+END
+cd /tmp; trace-cmd record -B hypervisor -C boot -e hypervisor:added sh write
 trace-cmd report >/out/report 2>/out/errors
 """
 
