@@ -224,7 +224,7 @@ def test_edits_are_kept(repo):
 
 
 def test_series(repo, tmp_path):
-    """The mails have a cover letter or stand alone, and the Signed-off-by of whoever exports."""
+    """The mails have a cover letter or stand alone, and the exporter's Signed-off-by."""
     given = {"OUT": str(tmp_path / "mails"), "TOPIC": "one", "SIGNOFF": "1"}
     repo.make("series", **given)
     mails = sorted((tmp_path / "mails/one/1-one").iterdir())

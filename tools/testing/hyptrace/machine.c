@@ -340,7 +340,7 @@ static void machine_step(const void *addr)
 		machine_switch();
 }
 
-/* Who waits for the other must not be alone for ever. */
+/* A CPU that waits for the other one lets it run. */
 static void machine_relax(void)
 {
 	machine_look();

@@ -13,7 +13,7 @@ GID_GROUP=5678
 STRANGER="4321 8765"
 
 # Two events stand for all: files.sh has the modes of each.
-CATALOGUE="$EVENT selftest"
+EVENT_LIST="$EVENT selftest"
 MODES="r w wt rw"
 
 directories() {

@@ -144,7 +144,7 @@ ALWAYS="hyp_enter hyp_exit guest_enter guest_exit host_hcall"
 
 # Each by itself: it, or nothing, and the host is none the worse.
 not_alone() {
-	for kind in $CATALOGUE; do
+	for kind in $EVENT_LIST; do
 		reset
 		only "$kind"
 		record trace two_guests || echo "$kind: no guest ran"

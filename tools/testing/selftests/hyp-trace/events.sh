@@ -9,7 +9,7 @@
 EVENTS=$HYP/events/hypervisor
 HOST=$TRACEFS/events/hypervisor
 
-NAMES=$(echo "$CATALOGUE" | xargs -n 1 | sort | xargs)
+NAMES=$(echo "$EVENT_LIST" | xargs -n 1 | sort | xargs)
 
 run_guest() {
 	guest --cpu 0 >guests

@@ -33,10 +33,10 @@ tracing_on
 write_event				trace_marker
 '
 
-# The table, with a line for each event of $CATALOGUE and for each CPU.
+# The table, with a line for each event of $EVENT_LIST and for each CPU.
 rows() {
 	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
-	events=$(echo "$CATALOGUE" | xargs)
+	events=$(echo "$EVENT_LIST" | xargs)
 	echo "$ALL_FILES" | with_ids | awk -v events="$events" -v cpus="$cpus" '
 		function each(word, name) { file = $1; sub(word, name, file); row(file) }
 		function row(file) { print file, $2 ? $2 : file }

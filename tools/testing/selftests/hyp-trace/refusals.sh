@@ -85,7 +85,7 @@ rows() {
 }
 
 missing_formats() {
-	for event in $CATALOGUE; do
+	for event in $EVENT_LIST; do
 		grep -q "^name: $event\$" "$1/$event/format" || echo "$event"
 	done
 }

@@ -133,7 +133,7 @@ test_all_events() {
 	echo 0 >"$HYP/tracing_on"
 	show trace
 	is "an event of each kind for each number" "$(body trace | wc -l)" \
-		$((CPUS * 100 * $(echo "$CATALOGUE" | wc -w)))
+		$((CPUS * 100 * $(echo "$EVENT_LIST" | wc -w)))
 	agree "all events"
 }
 

@@ -30,7 +30,7 @@ DEFAULT_SIZE=$(cut -d ' ' -f 1 "$HYP/buffer_size_kb" 2>/dev/null)
 # a group of events to compare with, two events of it, and an event with a number called id.
 # Guests are for the hypervisor: tests leave out what only these cause.
 # shellcheck disable=SC2034
-CATALOGUE="guest_enter guest_exit host_ffa_call host_hcall host_mem_abort host_smc hyp_alloc
+EVENT_LIST="guest_enter guest_exit host_ffa_call host_hcall host_mem_abort host_smc hyp_alloc
 	hyp_enter hyp_exit hyp_free hyp_printk mem_transition psci_call vcpu_illegal_trap"
 EVENT=hyp_enter
 OTHER_EVENT=hyp_exit
@@ -42,7 +42,7 @@ HOST_ID=raw_syscalls/sys_exit
 GUESTS=1
 # shellcheck disable=SC2034
 if [ "$REMOTE" = trace_remote_test ]; then
-	CATALOGUE="array bitmask numbers string"
+	EVENT_LIST="array bitmask numbers string"
 	EVENT=numbers
 	OTHER_EVENT=array
 	HOST_GROUP=sched
@@ -60,7 +60,7 @@ with_ids() {
 [ -d "$TRACEFS/events/$HOST_ID" ] || HOST_ID=synthetic/remote_test_id
 BASIC="$EVENT $OTHER_EVENT"
 if [ -e "$HYP/write_event" ]; then
-	CATALOGUE="$CATALOGUE selftest"
+	EVENT_LIST="$EVENT_LIST selftest"
 	BASIC="$BASIC selftest"
 fi
 

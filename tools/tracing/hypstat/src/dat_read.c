@@ -96,7 +96,7 @@ static struct reader *earliest(struct reader *readers, unsigned int nr)
  * dat_walk - read the records of a CPU, from all buffers, in the order of time
  * @dat: the file
  * @cpu: the CPU, which has not been read yet
- * @visitor: who reads them
+ * @visitor: what is called for each of them
  */
 void dat_walk(struct dat *dat, int cpu, const struct dat_visitor *visitor)
 {

@@ -29,7 +29,7 @@ struct dat {
 };
 
 /**
- * struct dat_visitor - who reads the records
+ * struct dat_visitor - what is called for each record
  * @record: called for each record of a CPU, in the order of time
  * @lost: called before a record, if events were lost before it
  * @arg: for both
