@@ -23,6 +23,18 @@ const struct section sections[NR_SECTIONS] = {
 			   "Time at EL2 by what ran before." },
 };
 
+/* The name of a number; for one that has none, what it is and the number. */
+static const char *name_of(const struct names *names, s64 number, const char *what, char *text,
+			   size_t size)
+{
+	const char *name = names_find(names, number);
+
+	if (name)
+		return name;
+	snprintf(text, size, "%s %lld", what, (long long)number);
+	return text;
+}
+
 /**
  * hcall_name - the name of a hypercall
  * @summary: the report
@@ -34,12 +46,7 @@ const struct section sections[NR_SECTIONS] = {
  */
 const char *hcall_name(const struct summary *summary, s64 id, char *text, size_t size)
 {
-	const char *name = names_find(&summary->events.hcalls, id);
-
-	if (name)
-		return name;
-	snprintf(text, size, "hypercall %lld", (long long)id);
-	return text;
+	return name_of(&summary->events.hcalls, id, "hypercall", text, size);
 }
 
 /**
@@ -53,12 +60,7 @@ const char *hcall_name(const struct summary *summary, s64 id, char *text, size_t
  */
 const char *reason_name(const struct summary *summary, s64 reason, char *text, size_t size)
 {
-	const char *name = names_find(&summary->events.enter_reasons, reason);
-
-	if (name)
-		return name;
-	snprintf(text, size, "reason %lld", (long long)reason);
-	return text;
+	return name_of(&summary->events.enter_reasons, reason, "reason", text, size);
 }
 
 /**
