@@ -28,6 +28,7 @@
 #ifndef _LINUX_TRACE_REMOTE_H
 #define _LINUX_TRACE_REMOTE_H
 
+#include <linux/fs.h>
 #include <linux/ring_buffer_writer.h>
 #include <linux/trace_events.h>
 #include <linux/types.h>
@@ -111,12 +112,55 @@ struct trace_remote_ops {
 };
 
 /**
+ * struct trace_remote_file - a file of an instance
+ * @name:	its name; NULL ends an array
+ * @mode:	its mode
+ * @fops:	what it does. They begin with trace_remote_open(), and end with
+ *		trace_remote_release()
+ */
+struct trace_remote_file {
+	const char			*name;
+	umode_t				mode;
+	const struct file_operations	*fops;
+};
+
+/* Which CPU a file is for: all of them */
+#define TRACE_REMOTE_ALL	(-1)
+
+int trace_remote_open(struct inode *inode, struct file *file);
+int trace_remote_release(struct inode *inode, struct file *file);
+int trace_remote_file_nr(const struct inode *inode);
+loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence);
+
+/* A small file: opening it sets nothing up. @read_fn or @write_fn may be NULL. */
+#define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
+static const struct file_operations name = {			\
+	.open		= trace_remote_open,			\
+	.read		= read_fn,				\
+	.write		= write_fn,				\
+	.llseek		= default_llseek,			\
+	.release	= trace_remote_release,			\
+}
+
+/* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
+static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
+{
+	if (ret)
+		return ret;
+
+	*ppos += cnt;
+	return cnt;
+}
+
+/**
  * struct trace_remote_desc - a remote
  * @name:	of its directory; the string must stay
  * @owner:	the module that its functions are in; NULL if they are built in
  * @ops:	its functions
  * @events:	its events, all enabled at first; each of the same group
  * @nr_events:	how many
+ * @files:	files of its own in the directory; NULL for none
+ * @cpu_files:	the same in the directory of each CPU
  * @max_pages:	the most pages that a ring can have
  * @own_hotplug: the remote itself notices CPUs that come and go, and no CPU comes up
  *		that it has not known before
@@ -127,6 +171,8 @@ struct trace_remote_desc {
 	const struct trace_remote_ops	*ops;
 	struct trace_remote_event	*events;
 	unsigned int			nr_events;
+	const struct trace_remote_file	*files;
+	const struct trace_remote_file	*cpu_files;
 	unsigned long			max_pages;
 	bool				own_hotplug;
 };

@@ -5,6 +5,7 @@
  * The inode of each file points to its remote, and says which CPU it is for; those of an event
  * are in event_files.c. An open file keeps the module of the remote, and so the remote.
  */
+#include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
 #include <linux/security.h>
@@ -35,6 +36,7 @@ int trace_remote_file_nr(const struct inode *inode)
 	/* As trace_remote_create_files() made it, and as the files of trace_arrays have it. */
 	return (long)inode->i_cdev - 1;
 }
+EXPORT_SYMBOL_GPL(trace_remote_file_nr);
 
 /**
  * trace_remote_open - open a file, unless tracefs is locked down
@@ -53,6 +55,7 @@ int trace_remote_open(struct inode *inode, struct file *file)
 
 	return trace_remote_get(inode->i_private) ? 0 : -ENODEV;
 }
+EXPORT_SYMBOL_GPL(trace_remote_open);
 
 /**
  * trace_remote_release - undo trace_remote_open()
@@ -66,6 +69,7 @@ int trace_remote_release(struct inode *inode, struct file *file)
 	trace_remote_put(inode->i_private);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_remote_release);
 
 /**
  * trace_remote_get_number - take a number that is written to a file
@@ -163,12 +167,13 @@ loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence)
 	file->f_pos = 0;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(trace_remote_lseek);
 
 /**
  * trace_remote_create_files - create files in a directory
  * @remote:	the remote
  * @dir:	the directory; NULL if it could not be created
- * @files:	the files, up to one without a name
+ * @files:	the files, up to one without a name; NULL for none
  * @nr:		the CPU that they are for, or TRACE_REMOTE_ALL
  *
  * Return: 0, or -ENOMEM. The files that were created go with @dir.
@@ -181,7 +186,7 @@ int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
 	if (!dir)
 		return -ENOMEM;
 
-	for (; files->name; files++) {
+	for (; files && files->name; files++) {
 		dentry = tracefs_create_file(files->name, files->mode, dir, remote, files->fops);
 		if (!dentry)
 			return -ENOMEM;

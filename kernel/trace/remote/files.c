@@ -7,6 +7,7 @@
  *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
  *	    trace  trace_pipe  error_log
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
+ *	    files of the remote's own, here and in per_cpu/cpuN
  *	    available_events  set_event
  *	    events/{enable,header_page,header_event}
  *	    events/<group>/{enable,filter}
@@ -247,9 +248,9 @@ static const struct trace_remote_file remote_cpu_files[] = {
 	{ }
 };
 
-static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *dir)
+static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *parent)
 {
-	struct dentry *per_cpu = tracefs_create_dir("per_cpu", dir);
+	struct dentry *dir, *per_cpu = tracefs_create_dir("per_cpu", parent);
 	char name[16];
 	int cpu, ret;
 
@@ -258,8 +259,9 @@ static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *di
 
 	for_each_possible_cpu(cpu) {
 		scnprintf(name, sizeof(name), "cpu%d", cpu);
-		ret = trace_remote_create_files(remote, tracefs_create_dir(name, per_cpu),
-						remote_cpu_files, cpu);
+		dir = tracefs_create_dir(name, per_cpu);
+		ret = trace_remote_create_files(remote, dir, remote_cpu_files, cpu) ?:
+		      trace_remote_create_files(remote, dir, remote->desc->cpu_files, cpu);
 		if (ret)
 			return ret;
 	}
@@ -274,6 +276,9 @@ static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
 	ret = trace_remote_create_files(remote, dir, remote_files, TRACE_REMOTE_ALL);
 	if (!ret && remote->desc->ops->write_event)
 		ret = trace_remote_create_files(remote, dir, remote_test_files, TRACE_REMOTE_ALL);
+	if (!ret)
+		ret = trace_remote_create_files(remote, dir, remote->desc->files,
+						TRACE_REMOTE_ALL);
 	if (!ret)
 		ret = remote_create_cpu_dirs(remote, dir);
 	if (!ret)

@@ -261,53 +261,16 @@ int trace_remote_enable_cpus(struct trace_remote *remote, bool enable);
 int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
 
 /* file.c: opening and closing a file */
-#define TRACE_REMOTE_ALL	(-1)	/* of a file's CPU, or event: all of them */
 static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
 
 struct trace_remote *trace_remote_of(const struct file *file);
-int trace_remote_file_nr(const struct inode *inode);
 int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
 			    unsigned long *val);
-int trace_remote_open(struct inode *inode, struct file *file);
 int trace_remote_open_with(struct inode *inode, struct file *file,
 			   int (*start)(struct inode *inode, struct file *file));
-int trace_remote_release(struct inode *inode, struct file *file);
 int trace_remote_single_open(struct inode *inode, struct file *file,
 			     int (*show)(struct seq_file *m, void *v));
 int trace_remote_single_release(struct inode *inode, struct file *file);
-loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence);
-
-/**
- * struct trace_remote_file - a file of an instance
- * @name:	its name; NULL ends an array
- * @mode:	its mode
- * @fops:	what it does
- */
-struct trace_remote_file {
-	const char			*name;
-	umode_t				mode;
-	const struct file_operations	*fops;
-};
-
-/* A small file: opening it sets nothing up. @read_fn or @write_fn may be NULL. */
-#define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
-static const struct file_operations name = {			\
-	.open		= trace_remote_open,			\
-	.read		= read_fn,				\
-	.write		= write_fn,				\
-	.llseek		= default_llseek,			\
-	.release	= trace_remote_release,			\
-}
-
-/* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
-static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
-{
-	if (ret)
-		return ret;
-
-	*ppos += cnt;
-	return cnt;
-}
 
 int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
 			      const struct trace_remote_file *files, int nr);
