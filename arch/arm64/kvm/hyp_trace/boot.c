@@ -4,12 +4,14 @@
  *
  *	hyp_trace_event=	which events, and that tracing starts
  *	hyp_trace_buffer_size=	how large the rings are
+ *	hyp_trace_accounting=	whether accounting is on
  *
- * They are to the hypervisor what trace_event= and trace_buf_size= are to the kernel, and
+ * The first two are to the hypervisor what trace_event= and trace_buf_size= are to the kernel, and
  * take the same values. A wrong value is logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/kstrtox.h>
 #include <linux/kvm_host.h>
 #include <linux/notifier.h>
 #include <linux/printk.h>
@@ -49,6 +51,26 @@ static int __init hyp_trace_setup_size(char *str)
 }
 __setup("hyp_trace_buffer_size=", hyp_trace_setup_size);
 
+#ifdef CONFIG_KVM_HYP_ACCOUNTING
+static bool hyp_trace_boot_accounting __initdata;
+
+static int __init hyp_trace_setup_accounting(char *str)
+{
+	return !kstrtobool(str, &hyp_trace_boot_accounting);
+}
+__setup("hyp_trace_accounting=", hyp_trace_setup_accounting);
+
+static void __init hyp_trace_boot_account(void)
+{
+	if (hyp_trace_boot_accounting && hyp_acct_set_on(true))
+		pr_warn("kvm: hyp_trace: no accounting from boot\n");
+}
+#else
+static void __init hyp_trace_boot_account(void)
+{
+}
+#endif
+
 static void __init hyp_trace_boot_set_size(struct trace_remote *remote, char *str)
 {
 	unsigned long size;
@@ -81,7 +103,11 @@ static void __init hyp_trace_boot(struct trace_remote *remote)
 	if (hyp_trace_boot_size)
 		hyp_trace_boot_set_size(remote, hyp_trace_boot_size);
 
-	if (!*hyp_trace_boot_words || security_locked_down(LOCKDOWN_TRACEFS))
+	if (security_locked_down(LOCKDOWN_TRACEFS))
+		return;
+
+	hyp_trace_boot_account();
+	if (!*hyp_trace_boot_words)
 		return;
 
 	hyp_trace_boot_set_events(remote, hyp_trace_boot_words);

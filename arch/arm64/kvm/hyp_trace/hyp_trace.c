@@ -8,6 +8,7 @@
  *	ring.c			the memory of a ring: allocated, shared, donated, loaded
  *	clock.c			the timekeeper's clock, passed to EL2
  *	events.c		the events: record, text, fields
+ *	accounting.c		accounting for the time at EL2, and its files
  *	boot.c			setup, and what the kernel's command line says
  *	hypcall.[ch]		the hypercalls, until tracing has ended
  *
@@ -27,13 +28,27 @@
 
 #include "hyp_trace.h"
 
-/* Under pKVM, EL2 always has KVM's hypervisor. */
-static int hyp_trace_get(void *priv)
+/**
+ * hyp_trace_get - keep KVM's hypervisor at EL2
+ * @priv:	not used
+ *
+ * Under pKVM it is always there.
+ *
+ * Context: process context, may sleep.
+ * Return: 0, until hyp_trace_put(); or what kvm_get_virtualization() returned.
+ */
+int hyp_trace_get(void *priv)
 {
 	return is_protected_kvm_enabled() ? 0 : kvm_get_virtualization();
 }
 
-static void hyp_trace_put(void *priv)
+/**
+ * hyp_trace_put - undo hyp_trace_get()
+ * @priv:	not used
+ *
+ * Context: process context, may sleep.
+ */
+void hyp_trace_put(void *priv)
 {
 	if (!is_protected_kvm_enabled())
 		kvm_put_virtualization();
@@ -140,6 +155,10 @@ static struct trace_remote_desc hyp_trace_desc = {
 	.ops		= &hyp_trace_ops,
 	.events		= hyp_events,
 	.nr_events	= NR_HYP_EVENTS,
+#ifdef CONFIG_KVM_HYP_ACCOUNTING
+	.files		= hyp_acct_files,
+	.cpu_files	= hyp_acct_cpu_files,
+#endif
 	.max_pages	= TRACE_RING_MAX_PAGES,
 };
 

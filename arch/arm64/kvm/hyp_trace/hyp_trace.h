@@ -11,6 +11,8 @@
 #include "hypcall.h"
 
 /* hyp_trace.c: the hypervisor as a remote */
+int hyp_trace_get(void *priv);
+void hyp_trace_put(void *priv);
 struct trace_remote *hyp_trace_register(void);
 void hyp_trace_unregister(struct trace_remote *remote);
 
@@ -26,6 +28,14 @@ void hyp_trace_unload_ring(void *priv, int cpu, struct ring_buffer_writer_cpu *d
 /* clock.c: EL2's clock */
 int hyp_trace_clock_start(void *priv);
 void hyp_trace_clock_stop(void *priv);
+
+/* accounting.c: accounting for the time at EL2 */
+#ifdef CONFIG_KVM_HYP_ACCOUNTING
+extern const struct trace_remote_file hyp_acct_files[];
+extern const struct trace_remote_file hyp_acct_cpu_files[];
+
+int hyp_acct_set_on(bool on);
+#endif
 
 /* events.c: the events */
 extern struct trace_remote_event hyp_events[];

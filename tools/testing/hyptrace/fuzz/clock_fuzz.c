@@ -12,7 +12,8 @@
 unsigned int el2_cpu;
 unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS];
-struct kvm_cpu_context el2_host_ctxt;
+DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
+EL2_PER_THREAD u64 el2_esr;
 u64 el2_count;
 atomic64_t hyp_trace_config;
 

@@ -14,11 +14,14 @@
 
 #define CONFIG_KVM_HYP_TRACING		1
 #define CONFIG_KVM_HYP_TRACING_SELFTEST	1
+#define CONFIG_KVM_HYP_ACCOUNTING	1
 #define IS_ENABLED(option)		1
 
 #define sizeof_field(type, member)	sizeof(((type *)0)->member)
 #define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
+#define SZ_4K				PAGE_SIZE
+#define SZ_32K				0x8000
 #define U16_MAX				0xffffU
 #define U32_MAX				0xffffffffU
 #define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
@@ -40,6 +43,11 @@
 static inline int fls(u32 word)
 {
 	return word ? 32 - __builtin_clz(word) : 0;
+}
+
+static inline int fls64(u64 word)
+{
+	return word ? 64 - __builtin_clzll(word) : 0;
 }
 
 static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
@@ -143,20 +151,63 @@ static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
 	el2_locks--;
 }
 
-/* Registers */
-struct kvm_cpu_context {
-	u64	regs[31];
-	void	*__hyp_running_vcpu;
+struct kvm_vcpu {
+	u32	vcpu_id;
+	bool	is_protected;
 };
 
-extern struct kvm_cpu_context el2_host_ctxt;
+/* Registers */
+struct kvm_cpu_context {
+	u64		regs[31];
+	struct kvm_vcpu	*__hyp_running_vcpu;
+};
+
+#include <asm/kvm_hypacct.h>
+
+struct kvm_host_data {
+	struct kvm_cpu_context	host_ctxt;
+	struct hyp_stay		stay;
+};
+
+DECLARE_PER_CPU(struct kvm_host_data, kvm_host_data);
+
+#define host_data_ptr(name)		(&this_cpu_ptr(&kvm_host_data)->name)
+#define el2_host_ctxt			(*host_data_ptr(host_ctxt))
+
+#define isb()				__asm__ volatile ("" : : : "memory")
 
 #define cpu_reg(ctxt, r)		((ctxt)->regs[r])
 #define DECLARE_REG(type, name, ctxt, r) type name = (type)cpu_reg(ctxt, r)
-#define host_data_ptr(name)		(&el2_host_ctxt)
 #define ctxt_sys_reg(ctxt, name)	((ctxt)->regs[30])
 #define read_sysreg_el1(name)		(el2_host_ctxt.regs[29])
 #define write_sysreg_el1(value, name)	(el2_host_ctxt.regs[29] = (value))
+
+/* Guests, and why they exit */
+extern EL2_PER_THREAD u64 el2_esr;
+
+#define vcpu_is_protected(vcpu)		((vcpu)->is_protected)
+#define read_sysreg_el2(name)		(el2_esr)
+#define ARM_EXCEPTION_CODE(code)	((code) & 0x7fffffff)
+
+enum {
+	ARM_EXCEPTION_IRQ, ARM_EXCEPTION_EL1_SERROR, ARM_EXCEPTION_TRAP, ARM_EXCEPTION_IL,
+};
+
+#define ESR_ELx_EC_MAX			0x3f
+#define ESR_ELx_EC(esr)			((esr) >> 26 & ESR_ELx_EC_MAX)
+
+/* Classes as the architecture numbers them, in the order of HYP_ACCT_CLASSES */
+enum {
+	ESR_ELx_EC_UNKNOWN = 0x00, ESR_ELx_EC_WFx = 0x01, ESR_ELx_EC_CP15_32 = 0x03,
+	ESR_ELx_EC_CP15_64 = 0x04, ESR_ELx_EC_CP14_MR = 0x05, ESR_ELx_EC_CP14_LS = 0x06,
+	ESR_ELx_EC_FP_ASIMD = 0x07, ESR_ELx_EC_CP10_ID = 0x08, ESR_ELx_EC_PAC = 0x09,
+	ESR_ELx_EC_CP14_64 = 0x0c, ESR_ELx_EC_HVC32 = 0x12, ESR_ELx_EC_HVC64 = 0x16,
+	ESR_ELx_EC_SMC32 = 0x13, ESR_ELx_EC_SMC64 = 0x17, ESR_ELx_EC_SYS64 = 0x18,
+	ESR_ELx_EC_SVE = 0x19, ESR_ELx_EC_ERET = 0x1a, ESR_ELx_EC_IABT_LOW = 0x20,
+	ESR_ELx_EC_DABT_LOW = 0x24, ESR_ELx_EC_FP_EXC64 = 0x2c, ESR_ELx_EC_SERROR = 0x2f,
+	ESR_ELx_EC_BREAKPT_LOW = 0x30, ESR_ELx_EC_SOFTSTP_LOW = 0x32,
+	ESR_ELx_EC_WATCHPT_LOW = 0x34, ESR_ELx_EC_BKPT32 = 0x38, ESR_ELx_EC_BRK64 = 0x3c,
+};
 
 /* The counter: what the test says. */
 extern u64 el2_count;
@@ -165,7 +216,7 @@ extern u64 el2_count;
 #define hyp_clock_count			hyp_clock_count_of_the_cpu
 #include <nvhe/clock.h>
 #undef hyp_clock_count
-#define hyp_clock_count()		(el2_count)
+#define hyp_clock_count()		__atomic_load_n(&el2_count, __ATOMIC_RELAXED)
 
 /* Memory */
 #define hyp_pfn_to_phys(pfn)		((u64)(pfn) << PAGE_SHIFT)

@@ -8,6 +8,7 @@
  * An input is a list of steps: a byte for the operation, then its arguments, see
  * input.h.
  */
+#include <nvhe/acct.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 
@@ -17,8 +18,11 @@
 unsigned int el2_cpu;
 unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
-struct kvm_cpu_context el2_host_ctxt;
+DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
+EL2_PER_THREAD u64 el2_esr;
 u64 el2_count;
+
+static struct kvm_vcpu vcpu;
 
 /* CPUs in the firmware, and those of them that have parked */
 static bool away[EL2_CPUS], parked[EL2_CPUS];
@@ -47,6 +51,9 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_trace_set_filter,	"en" },
 	{ handle___hyp_trace_set_clock,		"nnnn" },
 	{ handle___hyp_trace_write_event,	"n" },
+	{ handle___hyp_acct_prepare,		"cn" },
+	{ handle___hyp_acct_enable,		"n" },
+	{ handle___hyp_acct_read,		"cpnn" },
 };
 
 static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
@@ -292,7 +299,7 @@ static void event_in_burst(struct input *input)
 /* The host's task, or a guest */
 static void change_task(struct input *input)
 {
-	el2_host_ctxt.__hyp_running_vcpu = input_below(input, 2) ? &el2_host_ctxt : NULL;
+	el2_host_ctxt.__hyp_running_vcpu = input_below(input, 2) ? &vcpu : NULL;
 	el2_host_ctxt.regs[29] = input_number(input, 0);
 	el2_host_ctxt.regs[30] = ~el2_host_ctxt.regs[29];
 }
@@ -433,7 +440,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	el2_boot();
 	pkvm_boot();
-	memset(&el2_host_ctxt, 0, sizeof(el2_host_ctxt));
+	memset(kvm_host_data, 0, sizeof(kvm_host_data));
 	el2_cpu = 0;
 	el2_count = 0;
 	el2_locks = 0;

@@ -27,7 +27,8 @@
 EL2_PER_THREAD unsigned int el2_cpu;
 EL2_PER_THREAD unsigned int el2_locks;
 unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
-struct kvm_cpu_context el2_host_ctxt;
+DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
+EL2_PER_THREAD u64 el2_esr;
 u64 el2_count;
 bool el2_has_panicked;
 

@@ -23,6 +23,11 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 	abort();
 }
 
+void hyp_stay_set_event(unsigned long nr, bool on)
+{
+	abort();
+}
+
 static s64 written;
 
 /* The fields of host_hcall: id and invalid, and the result */

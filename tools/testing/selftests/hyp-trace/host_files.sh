@@ -5,6 +5,8 @@
 
 # Each file, and the host's own of that kind.
 ALL_FILES='
+accounting				tracing_on
+accounting_total			trace
 available_events
 buffer_percent
 buffer_size_kb
@@ -20,6 +22,7 @@ events/hypervisor/EVENT/enable		events/kvm/kvm_exit/enable
 events/hypervisor/EVENT/filter		events/kvm/kvm_exit/filter
 events/hypervisor/EVENT/format		events/kvm/kvm_exit/format
 events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
+per_cpu/CPU/accounting			per_cpu/cpu0/trace
 per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
 per_cpu/CPU/stats			per_cpu/cpu0/stats
 per_cpu/CPU/trace			per_cpu/cpu0/trace
@@ -33,11 +36,16 @@ tracing_on
 write_event				trace_marker
 '
 
+# with_accounting: the lines of a table, without those of files that this remote or kernel lacks
+with_accounting() {
+	if [ -e "$HYP/accounting" ]; then cat; else grep -v accounting; fi
+}
+
 # The table, with a line for each event of $EVENT_LIST and for each CPU.
 rows() {
 	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
 	events=$(echo "$EVENT_LIST" | xargs)
-	echo "$ALL_FILES" | with_ids | awk -v events="$events" -v cpus="$cpus" '
+	echo "$ALL_FILES" | with_ids | with_accounting | awk -v events="$events" -v cpus="$cpus" '
 		function each(word, name) { file = $1; sub(word, name, file); row(file) }
 		function row(file) { print file, $2 ? $2 : file }
 		BEGIN { nr = split(events, event, " ") }

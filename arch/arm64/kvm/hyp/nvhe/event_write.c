@@ -32,9 +32,10 @@ static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *r
 }
 
 /* Write a record to the ring, on the ring's fast path if possible. */
-static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size)
+static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size,
+			  u64 count)
 {
-	u64 ts = hyp_clock_ns(&cpu->clock, hyp_clock_count());
+	u64 ts = hyp_clock_ns(&cpu->clock, count);
 	struct trace_ring_event event;
 
 	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
@@ -49,10 +50,12 @@ static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigne
  * @nr:		its number in the event list
  * @record:	its record, without the header
  * @size:	bytes of the record, with the header
+ * @count:	its time, hyp_clock_count()
  *
  * Context: any at EL2, as all here.
  */
-void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size)
+void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size,
+		     u64 count)
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
@@ -70,7 +73,7 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
 		return;
 
-	hyp_event_put(cpu, record, size);
+	hyp_event_put(cpu, record, size, count);
 }
 
 /* A record whose fields come in registers */
@@ -83,7 +86,7 @@ static_assert(offsetof(struct hyp_event_fast_record, fields) == sizeof(struct hy
 static_assert(sizeof(struct hyp_event_fast_record) <= RB_WRITER_MAX_SHORT);
 
 static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, unsigned long nr,
-						    unsigned int size,
+						    unsigned int size, u64 count,
 						    struct trace_ring_event *event)
 {
 	u32 type = cpu->types[nr];
@@ -98,7 +101,7 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
 		return false;
 	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
-				    hyp_clock_ns(&cpu->clock, hyp_clock_count()), event))
+				    hyp_clock_ns(&cpu->clock, count), event))
 		return false;
 
 	header = event->data;
@@ -112,29 +115,30 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
  * Begin an event with so many bytes of fields on the fast path. False if the event has to
  * go on the slow path.
  */
-#define hyp_event_try_reserve(cpu, nr, size, event)				\
+#define hyp_event_try_reserve(cpu, nr, size, count, event)			\
 ({										\
 	enum { __size = (size) };						\
 										\
 	BUILD_BUG_ON(__size > sizeof_field(struct hyp_event_fast_record, fields)); \
 	BUILD_BUG_ON(__size % sizeof(u32));					\
-	__hyp_event_try_reserve(cpu, nr, __size, event);			\
+	__hyp_event_try_reserve(cpu, nr, __size, count, event);			\
 })
 
 /* The slow path for fields that came in registers */
-static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size)
+static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size,
+				   u64 count)
 {
 	struct hyp_event_fast_record record __uninitialized; /* All that is written is set now. */
 
 	memcpy(record.fields, fields, size);
-	hyp_event_write(nr, &record.header, sizeof(record.header) + size);
+	hyp_event_write(nr, &record.header, sizeof(record.header) + size, count);
 }
 
 /*
  * hyp_event_write_<bytes of fields>(): the slow path is out of line, so that the fast path
- * jumps there and needs no stack.
+ * jumps there and needs no stack. Entries and exits have their time from stay.c.
  */
-#define HYP_EVENT_WRITE(size, type, params, args, fields...)			\
+#define HYP_EVENT_WRITE(size, type, params, args, time, fields...)		\
 struct hyp_event_words_##size {							\
 	type	words[(size) / sizeof(type)];					\
 } __packed;									\
@@ -144,7 +148,7 @@ static noinline void hyp_event_write_##size##_slow(unsigned long nr, params)	\
 	const type from[] = { fields };						\
 										\
 	BUILD_BUG_ON(sizeof(from) != (size));					\
-	hyp_event_write_fields(nr, from, sizeof(from));				\
+	hyp_event_write_fields(nr, from, sizeof(from), time);			\
 }										\
 										\
 void hyp_event_write_##size(unsigned long nr, params)				\
@@ -153,7 +157,7 @@ void hyp_event_write_##size(unsigned long nr, params)				\
 	struct hyp_event_words_##size *to;					\
 	struct trace_ring_event event;						\
 										\
-	if (!hyp_event_try_reserve(cpu, nr, size, &event))			\
+	if (!hyp_event_try_reserve(cpu, nr, size, time, &event))		\
 		return hyp_event_write_##size##_slow(nr, args);			\
 										\
 	to = event.data;							\
@@ -161,13 +165,15 @@ void hyp_event_write_##size(unsigned long nr, params)				\
 	trace_ring_commit(&cpu->ring, &event);					\
 }
 
-HYP_EVENT_WRITE(4, u32, HE_PROTO(u64 a), HE_ASSIGN(a), a)
-HYP_EVENT_WRITE(8, u64, HE_PROTO(u64 a), HE_ASSIGN(a), a)
-HYP_EVENT_WRITE(12, u32, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), a, a >> 32, b)
-HYP_EVENT_WRITE(16, u64, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), a, b)
-HYP_EVENT_WRITE(24, u64, HE_PROTO(u64 a, u64 b, u64 c), HE_ASSIGN(a, b, c), a, b, c)
+HYP_EVENT_WRITE(4, u32, HE_PROTO(u64 a, u64 count), HE_ASSIGN(a, count), count, a)
+HYP_EVENT_WRITE(8, u64, HE_PROTO(u64 a), HE_ASSIGN(a), hyp_clock_count(), a)
+HYP_EVENT_WRITE(12, u32, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), hyp_clock_count(),
+		a, a >> 32, b)
+HYP_EVENT_WRITE(16, u64, HE_PROTO(u64 a, u64 b), HE_ASSIGN(a, b), hyp_clock_count(), a, b)
+HYP_EVENT_WRITE(24, u64, HE_PROTO(u64 a, u64 b, u64 c), HE_ASSIGN(a, b, c), hyp_clock_count(),
+		a, b, c)
 HYP_EVENT_WRITE(48, u64, HE_PROTO(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f),
-		HE_ASSIGN(a, b, c, d, e, f), a, b, c, d, e, f)
+		HE_ASSIGN(a, b, c, d, e, f), hyp_clock_count(), a, b, c, d, e, f)
 
 static noinline void hyp_event_write_text(const char *text)
 {

@@ -19,6 +19,7 @@
 
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
+#include <nvhe/stay.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_config.h>
 
@@ -67,6 +68,7 @@ int hyp_trace_set_event(u64 nr, u64 id)
 	hyp_spin_lock(&hyp_events_lock);
 	hyp_event_set_state(nr, HYP_EVENT_ID, id);
 	WRITE_ONCE(*hyp_events_on[nr], id != 0);
+	hyp_stay_set_event(nr, id);
 	hyp_spin_unlock(&hyp_events_lock);
 	return 0;
 }
@@ -154,6 +156,9 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
+	case __KVM_HOST_SMCCC_FUNC___hyp_acct_prepare:
+	case __KVM_HOST_SMCCC_FUNC___hyp_acct_enable:
+	case __KVM_HOST_SMCCC_FUNC___hyp_acct_read:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
 		return HYP_HCALL_RETURNS;
 	/* Nothing: the register still has the host's argument. */

@@ -124,6 +124,30 @@
  *	may load any value. On its way back, a CPU does not load the number: it might
  *	find 0 after it was disabled, and would keep its copy of the configuration.
  *
+ * (I) stay: I-cell, I-start, I-next
+ *	stay.c:hyp_stay_set_busy
+ *	stay.c:hyp_stay_start
+ *	stay.c:hyp_stay_stop
+ *   with
+ *	acct.c:hyp_acct_try_view
+ *
+ *	A CPU sets HYP_STAY_BUSY in hyp_stay.start, changes its cells and hyp_stay.cell, then
+ *	stores another start, or 0, with release; smp_wmb() is between the bit and the changes.
+ *	Another CPU loads the start with acquire, the cell, the start again, then the cell
+ *	again; smp_rmb() is between these.
+ *
+ *	If the first load of the cell returns a part of a change, the second load of the start
+ *	returns the busy bit that came before, or a later value (I-cell). That value can be the
+ *	same as the first: 0, if the stay has ended since; or the start of a later stay, if the
+ *	counter has not gone on. It was stored with release, after the change. So the second
+ *	load of the cell returns the whole of it, and differs.
+ *
+ *	The counter is read between the two loads of the start. An ISB orders the second one after
+ *	it. So the time that it makes is not more than what the CPU will add.
+ *
+ *	hyp_stay.cell is stored before the start of its stay, with release (I-start). That of a
+ *	later stay is stored after the busy bit, as the changes are (I-next).
+ *
  * (Q) filter program: Q-program
  *	filter.c:hyp_filter_set
  *   with
@@ -176,11 +200,19 @@ static void *hyp_trace_pfn_to_virt(u64 pfn)
 	return hyp_phys_to_virt(hyp_pfn_to_phys(pfn));
 }
 
-/*
- * Pin a page that the host shares. A page that has a pin, for tracing or for a vCPU, is
- * refused: it has another use, and its count must not overflow.
+/**
+ * hyp_trace_pin - pin a page that the host shares
+ * @pfn:	the page
+ * @va:		its address at EL2
+ *
+ * A page that has a pin, for tracing or for a vCPU, is refused: it has another use, and its
+ * count must not overflow.
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: 0, until hyp_trace_unpin(); -EINVAL for an argument out of range; -EBUSY if the page has
+ * a pin; -EPERM if the host does not share it.
  */
-static int hyp_trace_pin(u64 pfn, void **va)
+int hyp_trace_pin(u64 pfn, void **va)
 {
 	int ret;
 
@@ -202,7 +234,11 @@ static int hyp_trace_pin(u64 pfn, void **va)
 	return -EBUSY;
 }
 
-static void hyp_trace_unpin(void *va)
+/**
+ * hyp_trace_unpin - undo hyp_trace_pin()
+ * @va:		the page's address at EL2
+ */
+void hyp_trace_unpin(void *va)
 {
 	if (is_protected_kvm_enabled())
 		hyp_unpin_shared_mem(va, va + PAGE_SIZE);

@@ -4,7 +4,6 @@
  * events.c, and take the lock of the ring that they are for.
  */
 #include <linux/errno.h>
-#include <linux/nospec.h>
 
 #include <asm/kvm_asm.h>
 #include <asm/kvm_hyp.h>
@@ -18,14 +17,7 @@
 /* NULL for a CPU that does not exist. */
 static struct hyp_trace_cpu *hyp_trace_get_cpu(u64 cpu)
 {
-	if (cpu >= NR_CPUS)
-		return NULL;
-
-	cpu = array_index_nospec(cpu, NR_CPUS);
-	if (!kvm_arm_hyp_percpu_base[cpu])
-		return NULL;
-
-	return per_cpu_ptr(&hyp_trace_cpu, cpu);
+	return hyp_trace_cpu_exists(&cpu) ? per_cpu_ptr(&hyp_trace_cpu, cpu) : NULL;
 }
 
 /* Run @fn on the ring of @cpu under the ring's lock. */

@@ -7,26 +7,27 @@
 
 #include <linux/arm-smccc.h>
 
+#include <nvhe/stay.h>
 #include <nvhe/trace.h>
 
 #define hyp_smccc_1_1_smc(...)				\
 do {							\
-	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\
+	hyp_stay_leave_firmware(0);			\
 	arm_smccc_1_1_smc(__VA_ARGS__);			\
-	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
+	hyp_stay_resume();				\
 } while (0)
 
 /* A PSCI call may return at another place, or never. */
-#define hyp_psci_1_1_smc(...)				\
+#define hyp_psci_1_1_smc(fn, ...)			\
 do {							\
 	bool __parked;					\
 							\
-	trace_hyp_exit(HYP_EXIT_FIRMWARE, HYP_NO_VCPU);	\
+	hyp_stay_leave_firmware(fn);			\
 	__parked = hyp_trace_park();			\
-	arm_smccc_1_1_smc(__VA_ARGS__);			\
+	arm_smccc_1_1_smc(fn, ##__VA_ARGS__);		\
 	if (__parked)					\
 		hyp_trace_unpark();			\
-	trace_hyp_enter(HYP_ENTER_FIRMWARE, HYP_NO_VCPU); \
+	hyp_stay_resume();				\
 } while (0)
 
 #endif /* __ARM64_KVM_HYP_NVHE_ARM_SMCCC_H */

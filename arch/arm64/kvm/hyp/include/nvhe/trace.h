@@ -17,6 +17,7 @@
 
 #include <asm/kvm_hypevents_defs.h>
 
+#include <nvhe/clock.h>
 #include <nvhe/filter.h>
 #include <nvhe/printk.h>
 
@@ -30,6 +31,9 @@ extern atomic_t hyp_trace_nr_enabled;
 bool hyp_trace_park_cpu(void);
 void hyp_trace_unpark(void);
 void hyp_trace_cpu_entry(void);
+
+int hyp_trace_pin(u64 pfn, void **va);
+void hyp_trace_unpin(void *va);
 
 /* The functions of the hypercalls, by trace_hcall.c, are in trace.c and events.c. */
 int hyp_trace_ring_begin(struct hyp_trace_cpu *trace, u64 meta_pfn, u64 dir_pfn, u64 nr_pages);
@@ -53,8 +57,9 @@ s64 hyp_hcall_result(u64 id, s64 ret);
 extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
 
 /* event_write.c */
-void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size);
-void hyp_event_write_4(unsigned long nr, u64 a);
+void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size,
+		     u64 count);
+void hyp_event_write_4(unsigned long nr, u64 a, u64 count);
 void hyp_event_write_8(unsigned long nr, u64 a);
 void hyp_event_write_12(unsigned long nr, u64 a, u64 b);
 void hyp_event_write_16(unsigned long nr, u64 a, u64 b);
@@ -148,7 +153,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 
 	switch (size - sizeof(*record)) {
 	case sizeof(u32):
-		return hyp_event_write_4(nr, *(const u32 *)fields);
+		return hyp_event_write_4(nr, *(const u32 *)fields, hyp_clock_count());
 	case sizeof(u64):
 		return hyp_event_write_8(nr, fields[0]);
 	case 3 * sizeof(u32):
@@ -161,7 +166,7 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 		return hyp_event_write_48(nr, fields[0], fields[1], fields[2], fields[3],
 					  fields[4], fields[5]);
 	default:
-		hyp_event_write(nr, record, size);
+		hyp_event_write(nr, record, size, hyp_clock_count());
 	}
 }
 

@@ -7,6 +7,7 @@
 #define __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
 
 #include <linux/atomic.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/trace_ring.h>
 
@@ -86,6 +87,16 @@ static __always_inline s32 hyp_trace_cpu_pid(const struct hyp_trace_cpu *cpu)
 	if (unlikely(cpu->host_ctxt->__hyp_running_vcpu))
 		return ctxt_sys_reg(cpu->host_ctxt, CONTEXTIDR_EL1);
 	return read_sysreg_el1(SYS_CONTEXTIDR);
+}
+
+/* Whether there is a CPU of this number, which the host passed */
+static inline bool hyp_trace_cpu_exists(u64 *cpu)
+{
+	if (*cpu >= NR_CPUS)
+		return false;
+
+	*cpu = array_index_nospec(*cpu, NR_CPUS);
+	return kvm_arm_hyp_percpu_base[*cpu];
 }
 
 void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
