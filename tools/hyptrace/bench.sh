@@ -176,6 +176,32 @@ event_list() {
 	changes ".$nr-events"
 }
 
+# counted COMMAND..: while accounting is on
+counted() {
+	echo 1 >$hyp/accounting
+	"$@"
+	echo 0 >$hyp/accounting
+}
+
+# stay_cost NAME COUNT COMMAND..: what accounting costs for each of so many stays, and what it costs
+# more than the events do, or they more than it
+stay_cost() {
+	name=$1 count=$2
+	shift 2
+	off=$("$@") on=$(counted "$@") traced=$(traced 'hyp_enter hyp_exit' "$@")
+	both=$(counted traced 'hyp_enter hyp_exit' "$@")
+	[ "$on" -gt "$traced" ] && traced=$on
+	echo "stay_insns.$name $((on - off))/$count insns"
+	echo "stay_both_insns.$name $((both - traced))/$count insns"
+}
+
+# A hypercall is a stay; a guest's exit ends one and begins another.
+stays() {
+	[ -e $debug/hyp_call ] || insmod "$modules/hyp_call.ko" || exit
+	runs stay_cost host $MANY bench write $debug/hyp_call $MANY 'hvc 0xc600ffff'
+	runs stay_cost guest 100000 guest_time --hvc 50000 --mmio 0 --wfi 0
+}
+
 # While nothing is traced, with tracing built in or not: a hypercall that does not exist passes
 # hyp_enter, host_hcall and hyp_exit; PSCI_VERSION these, host_smc, psci_call, and the CPU parks.
 off() {
@@ -263,6 +289,7 @@ events() {
 		runs event_cost "el2_event_insns.${value%:*}" selftest
 	done
 	echo 0 >$filter
+	stays
 	runs changes
 	runs load_cost
 	ring=$tracing

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the code of events is like while they are off, and how code differs."""
 
-# trace_<event>() at EL2 loads a word of the event's, hyp_event_on_<event>, and branches. The
-# kernel's tracepoints are NOPs, by its static keys. Wasted is what is reached while the event is
-# off, and has a result that is read only where it is on. A copy of a register computes nothing: an
-# argument is kept so. Condition flags are not followed; what sets them counts as read.
+# trace_<event>() at EL2 loads a word of the event's, hyp_event_on_<event>, and branches; entries and
+# exits load hyp_stay_on. The kernel's tracepoints are NOPs, by its static keys. Wasted is what is
+# reached while the event is off, and has a result that is read only where it is on. A copy of a
+# register computes nothing: an argument is kept so. Condition flags are not followed; what sets them
+# counts as read.
 
 import re
 import subprocess
@@ -12,7 +13,7 @@ import subprocess
 from hyptrace.machine import Failure, cross_for, note
 from hyptrace.process import run
 
-FLAG = "hyp_event_on_"
+FLAG = re.compile("hyp_event_on_|hyp_stay_on")
 LABEL = re.compile(r"PREL32 +\.text\+0x(\w+)\n.*PREL32 +\.text\+0x(\w+)\n.*PREL64 +(\w+)")
 ARGUMENTS, CLOBBERED = range(8), range(19)      # of a call
 READS = {"ret": range(2), "blr": ARGUMENTS, "smc": range(18), "hvc": range(18)}
@@ -107,7 +108,7 @@ class Code:
     def tests(self):
         """Where EL2 tests whether an event is on: each branch, and where it goes if so."""
         for addr, insn in self.insns.items():
-            if FLAG not in insn.symbol or not insn.name.startswith("ldr"):
+            if not FLAG.search(insn.symbol) or not insn.name.startswith("ldr"):
                 continue
             flag, = insn.sets
             addr += 4
@@ -127,7 +128,7 @@ def events(path):
         raise Failure(f"no event is tested in {path}")
     wasted = list(code.wasted(found))
     note(f"computed for events that are off: {wasted}")
-    insns = len(found) + sum(FLAG in insn.symbol for insn in code.insns.values())
+    insns = len(found) + sum(bool(FLAG.search(insn.symbol)) for insn in code.insns.values())
     return len(found), (insns + len(wasted)) / len(found), wasted
 
 

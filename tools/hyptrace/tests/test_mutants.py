@@ -32,7 +32,7 @@ def failures(text):
 def user(test):
     """A program of tools/testing/hyptrace, or a fuzzer there."""
     program, words = WORK / "user" / test, []
-    if test.startswith("fuzz/"):
+    if test.endswith("_fuzz"):
         listed = HYPTRACE / "fuzz/seeds" / program.name[:-len("_fuzz")]
         words = ["-seed=1", "-runs=100000", f"-artifact_prefix={WORK}/",
                  fuzz.write_seeds(listed, WORK / "seeds")]

@@ -20,7 +20,8 @@ RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000,
 PROGRAMS = {"result_test": "a hypercall's result is shown only if there is one",
             "vcpu_test-0": "a protected guest's registers are in no event",
             "vcpu_test-1": "... unless EL2 is built for debugging",
-            "race/park_race": "CPUs that park race with others that change their rings"}
+            "race/park_race": "CPUs that park race with others that change their rings",
+            "race/stay_race": "CPUs that count their stays race with others that copy the counters"}
 
 
 def make(target, **options):
@@ -60,7 +61,8 @@ def test_hypercalls_and_guests(checks):
     """What EL2's sources write, and what the fuzzer makes."""
     make("fuzzers")
     nvhe, numbers = ARM64 / "kvm/hyp/nvhe", "__KVM_HOST_SMCCC_FUNC_[a-z_0-9]+"
-    handlers = set(find("handle___hyp_trace_[a-z_]*", nvhe / "trace_hcall.c"))
+    handlers = set(find("handle___hyp_[a-z_]*", nvhe / "trace_hcall.c") +
+                   find("handle___hyp_[a-z_]*", nvhe / "acct.c"))
     checks("each hypercall of tracing is made", handlers and not handlers - set(
         find(r"\w+", SOURCES / "fuzz/hcall_fuzz.c")), handlers)
     checks.equals("of each hypercall it is said, once, whether the trace has what it returns",
