@@ -35,7 +35,7 @@ arguments: | goals
 	$(H) run
 
 run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
-check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot forms.debug"] [LIST=1]
+check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot kselftest.debug"] [LIST=1]
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [RUNS=3] [MODE=protected] [CPU=max]
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
 tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches, a work tree of git [SOURCE=tarball] [TOPIC=name: one topic alone]

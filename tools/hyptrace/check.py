@@ -90,7 +90,7 @@ def _finish(begin, statuses):
     return passed and not failed
 
 
-def _pytest(*words, **env):
+def pytest(*words, **env):
     """Run pytest on our tests."""
     command = ["/usr/bin/python3", "-B", "-m", "pytest", "-p", "no:cacheprovider", "-rN",
                "--no-header", "--tb=short", "-c", TOOLS / "pytest.ini", TOOLS / "tests", *words]
@@ -105,7 +105,7 @@ def main():
     need("check", *["clang", "archs"] * bool(wanted.replace("fast", "")),
          *["deb", "installed"] * any(each in wanted for each in ("deb", "fresh")))
     # A name that there is not, before the work
-    found = _pytest("--collect-only", "-qqq", LIST=option("LIST", "names")) == 5
+    found = pytest("--collect-only", "-qqq", LIST=option("LIST", "names")) == 5
     if option("LIST") or not found:
         return 0 if found else 1
     begin = number("BEGUN") or time.time()
@@ -116,6 +116,6 @@ def main():
         RESULTS.mkdir()
         (RESULTS / "checks.jsonl").touch()
         cpus = str(len(os.sched_getaffinity(0)))
-        statuses = [_pytest("-v", "-m", "host", "-n", cpus, "--dist", "load"),
-                    _pytest("-v", "-m", "not host")]
+        statuses = [pytest("-v", "-m", "host", "-n", cpus, "--dist", "load"),
+                    pytest("-v", "-m", "not host")]
         return 0 if _finish(begin, statuses) else 1

@@ -10,7 +10,7 @@ from hyptrace import apt, process
 from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, option
 
 # Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes while
-# another one's thread translates it may run in its old form until the next change. Static
+# another one's thread translates it may run as it was until the next change. Static
 # branches, the trace events at EL2 among them, change code while all CPUs run.
 QEMU = "qemu-system-arm (>= 1:8.1)"
 

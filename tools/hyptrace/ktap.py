@@ -42,15 +42,15 @@ def _test(name, lines, status):
     return checks + [Check(f"{name}: {why}", False, "\n".join(comments[-SHOWN:]))] * bool(why)
 
 
-def read(text, form):
-    """The checks of tests, each between "# test NAME" and "# status N", named FORM: .."""
+def read(text, title):
+    """The checks of tests, each between "# test NAME" and "# status N", named TITLE: .."""
     _, *parts = re.split(r"^# test (\S+)$", text.replace("\r", ""), flags=re.M)
     checks = []
     for name, said in zip(parts[::2], parts[1::2]):
         said, *status = re.split(r"^# status (\d+)$", said, maxsplit=1, flags=re.M)
         checks += _test(name, said.splitlines()[1:], int(status[0]) if status else None)
     checks = checks or [Check("no test ran", False, text[-2000:])]
-    return [check._replace(name=f"{form}: {check.name}") for check in checks]
+    return [check._replace(name=f"{title}: {check.name}") for check in checks]
 
 
 def kunit(text, sources):

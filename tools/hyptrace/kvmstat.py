@@ -151,8 +151,8 @@ def write_script(path, setup, rows):
     path.chmod(0o755)
 
 
-def judge(out, rows, checks, form=""):
+def judge(out, rows, checks, prefix=""):
     """Each command succeeds, and what it says is right."""
     for n, (title, _, is_right) in enumerate(rows):
         text = (out / str(n)).read_text("utf-8", "replace") if (out / str(n)).exists() else ""
-        checks(f"{form}{title}", good(text) and is_right(text), text[-4000:])
+        checks(f"{prefix}{title}", good(text) and is_right(text), text[-4000:])

@@ -40,10 +40,10 @@ class Checks:
         for each in results:
             print(f"ok - {each.name}" if each.passed else f"not ok - {each.name}\n{each.comment}")
 
-    def ran(self, form, result):
+    def ran(self, title, result):
         """The checks of a run of script_of()."""
-        self.add(ktap.read(result.output, form))
-        self(f"{form}: the machine ends well", result.status == 0, result.errors)
+        self.add(ktap.read(result.output, title))
+        self(f"{title}: the machine ends well", result.status == 0, result.errors)
 
 
 class Machines:
@@ -71,10 +71,10 @@ class Machines:
         assert result.status == vms.DIED, f"exit status {result.status}\n{result.output}"
         return result
 
-    def tests(self, form, lines, setup="", **how):
+    def tests(self, title, lines, setup="", **how):
         """Each of the lines is a command that prints KTAP; its checks become the test's."""
         result = self(script_of(lines, setup), **how)
-        self.checks.ran(form, result)
+        self.checks.ran(title, result)
         return result
 
 

@@ -51,9 +51,10 @@ def judge(checks, said):
     guest = re.search(rf"^the guest is up: .*-hyptrace-{FLAVOUR}$", said, re.M)
     checks("the test there comes to its end", "end" in answers, said)
     checks("Debian's QEMU ran a guest with KVM", guest, said)
-    for name, command, which, form in SEEN:
+    for name, command, which, pattern in SEEN:
         lines = answers.get(command, "").splitlines()
-        checks(name, lines and which(re.fullmatch(form, line) for line in lines), "\n".join(lines))
+        found = [re.fullmatch(pattern, line) for line in lines]
+        checks(name, lines and which(found), "\n".join(lines))
 
 
 def enable_arm64():
@@ -79,7 +80,7 @@ def make_disk(directory, packages):
 
 def boot(disk):
     """Boot it from EFI firmware, with a hypervisor's exception level; what it said."""
-    # In hVHE form 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap.
+    # In hVHE mode 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap.
     output = disk.with_suffix(".output")
     process.run(
         [*image.qemu(), *f"""-M virt,virtualization=on,gic-version=3 -cpu cortex-a76 -smp 2 -m 2G

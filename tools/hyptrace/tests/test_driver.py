@@ -40,7 +40,7 @@ def test_results(said, status, passed, failed):
         results = [each.passed for each in ktap.kunit(text, [])[:-1]]
     else:
         text = f"# test x.sh\n{said}" + (f"# status {status}\n" if status else "")
-        results = [each.passed for each in ktap.read(text, "form")]
+        results = [each.passed for each in ktap.read(text, "title")]
     assert results.count(True) == passed and results.count(False) == failed
 
 

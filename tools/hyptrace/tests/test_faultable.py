@@ -34,15 +34,15 @@ def test_kselftest(vm, selftest, checks, config, model, uses):
     files = selftest(SUITE, config)
     lines = ["kunit tracepoint", "kunit tracepoint_syscalls"]
     lines += [f"{SUITE}/{test}" for test in (files / "tests").read_text("utf-8").split()]
-    form = f"{config} {model}".strip()
-    said = vm.tests(form, lines, GUEST, files=files, mode="none", timeout=900,
+    title = f"{config} {model}".strip()
+    said = vm.tests(title, lines, GUEST, files=files, mode="none", timeout=900,
                     cmdline=f"{KUNIT} preempt={model}" if config != "rt" and model else KUNIT)
     if model:
         asked = "PREEMPT_RT" if config == "rt" else rf"Dynamic Preempt: {model}\s"
-        checks(f"{form}: the kernel is preempted so", re.search(asked, said.console))
+        checks(f"{title}: the kernel is preempted so", re.search(asked, said.console))
     passed = [each.name for each in checks.results if each.passed and not each.skipped]
     for what in uses:
-        checks(f"{form}: {what} was tested", any(
+        checks(f"{title}: {what} was tested", any(
             re.search(rf"(calls|waits)\.sh.* {what}", name) for name in passed))
 
 

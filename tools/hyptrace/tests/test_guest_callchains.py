@@ -144,12 +144,12 @@ def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
         vmlinux(arch, files / "vmlinux")
         kvmstat.write_script(files / SUITE / "perf", SPIN.replace("EVENT", event), SAYS)
 
-    def run(form, names, **how):
+    def run(title, names, **how):
         lines = [f"{SUITE}/{name} {arguments.get(name, '')}{event}" for name in names]
-        result = vm.tests(form, lines, PREPARE, files=files, mode=mode, cpu=cpu,
+        result = vm.tests(title, lines, PREPARE, files=files, mode=mode, cpu=cpu,
                           timeout=900 + SAMPLES // 250, **how)
         if "perf" in names:
-            kvmstat.judge(result.out / "chains", SAYS, checks, f"{form}: ")
+            kvmstat.judge(result.out / "chains", SAYS, checks, f"{title}: ")
     run("plain", tests)
     if config == "default":
         run("counted", ["kinds"], qemu_args=COUNTED)

@@ -2,8 +2,8 @@
 """Real guests of KVM with every event of the hypervisor on: they run the same, and each trace has
 what was counted meanwhile, to the event.
 
-FORMS="protected,max nvhe,max"    KVM's modes and CPUs
-ALL=1                             KVM's selftests that take long, too
+CONFIGURATIONS="protected,max nvhe,max"    KVM's modes and CPUs
+ALL=1                                      KVM's selftests that take long, too
 """
 
 import re
@@ -61,10 +61,10 @@ done
 UP = 'echo "the guest is up: $(/bin/busybox uname -sm), $(/bin/busybox nproc) CPUs"'
 
 
-def forms(default):
+def configurations(default):
     """Modes and CPUs, as parameters."""
     return pytest.mark.parametrize("mode, cpu", [
-        pytest.param(*form.split(",", 1)) for form in option("FORMS", default).split()])
+        each.split(",", 1) for each in option("CONFIGURATIONS", default).split()])
 
 
 def tap(path):
@@ -73,7 +73,7 @@ def tap(path):
 
 
 @pytest.mark.seconds(25)
-@forms("protected,max")
+@configurations("protected,max")
 def test_guests(vm, selftest, checks, tmp_path, mode, cpu):
     """KVM's own selftests of this kernel pass the same with every event of the hypervisor on."""
     limit = 600 if option("ALL") else 120
@@ -93,10 +93,10 @@ def test_guests(vm, selftest, checks, tmp_path, mode, cpu):
         checks.equals(f"{name}: the trace adds up", trace.adds_up(out / name)[:20], [])
 
 
-# In hVHE form 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
+# In hVHE mode 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
 # dies of SIGILL, without tracing too. (Others: protected,cortex-a72 nvhe,max)
 @pytest.mark.seconds(15)
-@forms("protected,cortex-a76")
+@configurations("protected,cortex-a76")
 def test_nested(vm, selftest, checks, tmp_path, mode, cpu):
     """Linux, as a guest of KVM's, boots and powers off with every event of the hypervisor on and
     read. The guest's kernel is the host's."""

@@ -152,8 +152,8 @@ fileop drain - <&3 | grep 'selftest id=42'; guest"""),
 @pytest.mark.modes
 @pytest.mark.seconds(4)
 @pytest.mark.parametrize("script, machine", [
-    pytest.param(script, machine, id=f"{name}, {form}".rstrip(", "))
-    for name, machines, script in CASES for form, machine in machines.items()])
+    pytest.param(script, machine, id=f"{name}, {where}".rstrip(", "))
+    for name, machines, script in CASES for where, machine in machines.items()])
 def test_machine(vm, selftest, request, script, machine):
     """The script succeeds."""
     vm.ok(request.node.callspec.id, SHELL + script, files=selftest(), timeout=120, **machine)

@@ -9,10 +9,10 @@ import shutil
 import sys
 
 import pytest
-from hyptrace import fuzz, hypstat, kernel as kernels, ktap, process, tree, uml, vm
+from hyptrace import fuzz, hypstat, kernel as kernels, ktap, process, tree, vm
 from hyptrace.machine import BUILD, TOOLS, need
 from hyptrace.tests.conftest import script_of
-from hyptrace.tests.test_remote import SETUP
+from hyptrace.tests.test_kselftest import SETUP, in_uml
 
 pytestmark = [pytest.mark.mutants]
 
@@ -40,21 +40,10 @@ def user(test):
     return [test] if process.run([program, *words], check=False).returncode else []
 
 
-def in_uml(test):
-    """A case of KUnit, or a script of the kselftest, in UML."""
-    uml.build()
-    if not test.endswith(".sh"):
-        return failures(uml.kunit())
-    shutil.copy(UML / "kernel/trace/remote/tests/trace_remote_test.ko", WORK / "uml")
-    result = uml.run(script_of([f"hyp-trace/{test}"], SETUP.format("/mnt")), WORK / "uml")
-    return [check.name for check in ktap.read(result.output, "UML") if not check.passed]
-
-
 def in_vm(suite, script, mode, suites, test):
     """A script of a kselftest, or a case of KUnit beside some script, in a VM. A guest is there all
     the time, if there is KVM."""
-    setup = f"""export KVM_MODE={mode} HYP_TRACE_SOAK=3
-    [ ! -e /dev/kvm ] || hyp-trace/guest --hold"""
+    setup = SETUP.format(f"KVM_MODE={mode} HYP_TRACE_SOAK=3")
     lines, cmdline = [f"{suite}/{test}"], ""
     if not test.endswith(".sh"):
         lines = [f"{suite}/{script}", "cat /sys/kernel/debug/kunit/*/results"]
@@ -90,8 +79,8 @@ def in_hypstat(test):
 
 # Each kind's, the directory of what is made of the tree, and the seconds that one takes
 KINDS = {
-    "user": (user, WORK, 10), "hypstat": (in_hypstat, WORK, 40), "uml": (in_uml, UML, 25),
-    "walk": (walk, WORK, 2),
+    "user": (user, WORK, 10), "hypstat": (in_hypstat, WORK, 40), "walk": (walk, WORK, 2),
+    "uml": (lambda _: failures(in_uml(UML)), UML, 25),
     "vm": (functools.partial(in_vm, "hyp-trace", "mode.sh", "protected", "*"), KERNEL, 60),
     "faultable": (functools.partial(in_vm, "faultable-tracepoints", "module.sh", "none",
                                     "tracepoint*"), KERNEL, 60)
@@ -101,13 +90,12 @@ KINDS = {
 
 @pytest.fixture(name="work", scope="session")
 def fixture_work():
-    """What others do not use: a directory, UML and its kselftest."""
+    """What others do not use: a directory, a UML and a kernel."""
     for out in WORK, UML, KERNEL:
         remove(out)
     need("check", "fuzz")
     tree.make()
     WORK.mkdir()
-    kernels.install("x86_64", "hyp-trace", WORK / "built", WORK / "uml")
     yield WORK
     for out in WORK, UML, KERNEL:
         remove(out)
@@ -150,15 +138,11 @@ def parameters():
 
 @pytest.mark.parametrize("kind, path, edit, test", parameters())
 @pytest.mark.usefixtures("work")
-def test_found(request, monkeypatch, kind, path, edit, test):
+def test_found(request, kind, path, edit, test):
     """Make the mistake, which is in one line, find it, and put the file back."""
     # pylint: disable=too-many-arguments
     finder, out, _ = KINDS[kind]
-    if kind == "uml":
-        if not UML.exists():
-            process.run(["cp", "-a", uml.build(), UML])
-        monkeypatch.setenv("UML", UML.name)
-    elif out == KERNEL:
+    if out == KERNEL:
         request.getfixturevalue("kernel")("default")
     original = (TREE / path).read_text("utf-8")
     text = process.run(["sed", edit], input=original).stdout
