@@ -6,7 +6,7 @@ import shutil
 import statistics
 from fractions import Fraction
 
-from hyptrace import kernel, objects, process, sites, tree, vm
+from hyptrace import kernel, objects, process, tree, vm
 from hyptrace.machine import BUILD, TOOLS, Failure, number, option
 
 OUT = BUILD / "bench"
@@ -58,8 +58,8 @@ def of_syscalls(values):
 def of_code():
     """What calls of trace_<event>() cost while their event is off: EL2's, and KVM's new ones."""
     built = BUILD / "kernel-default"
-    calls, insns, wasted = sites.events(built / objects.EL2)
-    more = max(more for _, _, more in sites.tracepoints(built, TRACEPOINTS).values())
+    calls, insns, wasted = objects.events(built / objects.EL2)
+    more = max(more for _, _, more in objects.tracepoints(built, TRACEPOINTS).values())
     return {"el2_event_sites": calls, "el2_event_off_insns": insns,
             "el2_event_wasted_insns": len(wasted), "kvm_event_off_insns": 1 + more}
 

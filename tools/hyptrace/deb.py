@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
-from hyptrace import base, image, kernel, perf, process
+from hyptrace import image, kernel, patches, perf, process
 from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need, option
 
 FLAVOURS = "cloud-arm64", "arm64"
@@ -25,11 +25,11 @@ Description: perf of the kernel with hypervisor tracing
 
 def _configure(flavour, out, words, lsmod):
     """Debian's configuration and ours; with LSMOD, only the modules that it names."""
-    package = base.read().package.replace("source", "config")
+    package = patches.base().package.replace("source", "config")
     root = image.suite("machine", package, package)
     packed = root / f"usr/src/{package}/config.arm64_none_{flavour}.xz"
     out.joinpath("debian.config").write_bytes(lzma.decompress(packed.read_bytes()))
-    process.run([base.read().tree / "scripts/kconfig/merge_config.sh", "-m", "-O", out / "obj",
+    process.run([patches.base().tree / "scripts/kconfig/merge_config.sh", "-m", "-O", out / "obj",
                  out / "debian.config", FRAGMENT], cwd=out / "obj", env=kernel.clean_env())
     kernel.make("arm64", *words, "-s", "olddefconfig")
     if lsmod:
@@ -59,7 +59,7 @@ def build(flavour="cloud-arm64", lsmod=""):
         raise Failure(f"no flavour {flavour}: {' or '.join(FLAVOURS)}")
     need("deb")
     out = BUILD / "deb" / flavour
-    words = ["-C", base.read().tree, f"O={out}/obj", f"LOCALVERSION=-hyptrace-{flavour}"]
+    words = ["-C", patches.base().tree, f"O={out}/obj", f"LOCALVERSION=-hyptrace-{flavour}"]
     with process.lock(f"deb-{flavour}"):
         (out / "obj").mkdir(parents=True, exist_ok=True)
         _configure(flavour, out, words, lsmod)

@@ -1,12 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the repository has of a series: the mails of patches/TOPIC, in the order of `series', and
-the new files, which stand at their path in the kernel; `files' says which patch adds which."""
+"""What the repository has of a series: its base, a kernel of which Debian has the source; the mails
+of patches/TOPIC, in the order of `series'; and the new files, which stand at their path in the
+kernel: `files' says which patch adds which."""
 
+import functools
 import re
+from types import SimpleNamespace
 
 from hyptrace import process
-from hyptrace.base import PATCHES, TOPS, read
-from hyptrace.machine import ROOT, Failure, option
+from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, option
+
+PATCHES = ROOT / "patches"
+# Where new files stand
+TOPS = "arch", "include", "kernel", "tools", "virt", "Documentation"
+
+
+@functools.cache
+def base():
+    """The base's file: package, oldest, known, and the list of topics; with the tree."""
+    text = (TOOLS / "bases/6.12").read_text("utf-8")
+    found = SimpleNamespace(**dict(re.findall(r"^(\w+) = (.*)$", text, re.M)), tree=BUILD / "tree")
+    found.topics = found.topics.split()
+    return found
+
+
+def numbers(version):
+    """What a version compares by."""
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def topics():
@@ -14,7 +34,7 @@ def topics():
     wanted = option("TOPIC").split()
     if unknown := [topic for topic in wanted if not (PATCHES / topic / "series").exists()]:
         raise Failure(f"no topic {unknown[0]}: there is no patches/{unknown[0]}/series")
-    return wanted or read().topics
+    return wanted or base().topics
 
 
 def series(topic):
@@ -37,7 +57,7 @@ def repository_files():
 def assigned():
     """Each new file with its topic and patch."""
     found, names = {}, repository_files()
-    for topic in read().topics:
+    for topic in base().topics:
         listed = (PATCHES / topic / "files").read_text("utf-8")
         for patch, path in re.findall(r"^(\S+) (\S+)$", listed, re.M):
             if path not in names or patch not in series(topic):

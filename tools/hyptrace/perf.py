@@ -8,7 +8,7 @@ import re
 import shutil
 from collections import Counter
 
-from hyptrace import apt, base, image, kernel, process
+from hyptrace import apt, image, kernel, patches, process
 from hyptrace.machine import BUILD, Failure, cross_for, need, note, option
 
 # Of the machine's own release: that is also the compiler's C library.
@@ -71,7 +71,7 @@ def build(machine="arm64", tree=None):
     with process.lock(name):
         out.mkdir(exist_ok=True)
         program.parent.mkdir(exist_ok=True)
-        _make(arch, pathlib.Path(tree or base.read().tree).resolve(), out, root)
+        _make(arch, pathlib.Path(tree or patches.base().tree).resolve(), out, root)
         shutil.copy(out / "perf", program)
     return program
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from hyptrace import base, process
+from hyptrace import patches, process
 from hyptrace.machine import BUILD, Failure
 
 ENV = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
@@ -19,7 +19,7 @@ ENV = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
 def git(*words, at=None, check=True, strip=True, env=None, **options):
     """What git says in build/tree or another work tree, without the user's configuration."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    done = process.run(["git", *words], cwd=at or base.read().tree, env=kept | ENV | (env or {}),
+    done = process.run(["git", *words], cwd=at or patches.base().tree, env=kept | ENV | (env or {}),
                        check=check, stderr=subprocess.PIPE, **options)
     if not check:
         return done

@@ -7,8 +7,8 @@ import os
 import pathlib
 import re
 
-from hyptrace import base, patches, process, repo, tree
-from hyptrace.base import PATCHES
+from hyptrace import patches, process, repo, tree
+from hyptrace.patches import PATCHES
 from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
 
 # Headers that do not change from one export to the next
@@ -68,13 +68,13 @@ class Edits:
     """What was edited in build/tree and not committed: each hunk as part of a fixup of a patch."""
 
     def __init__(self):
-        self.patches = {commit: (topic, name) for topic in base.read().topics
+        self.patches = {commit: (topic, name) for topic in patches.base().topics
                         for commit, name in commits_of(topic).items()}
         self.wanted = {}        # {patch's commit: {path: text with its hunks and those before}}
 
     def _touching(self, *paths):
         """The patches that touch files."""
-        found = repo.git("rev-list", f"^{repo.laid('source')}", *base.read().topics, "--", *paths)
+        found = repo.git("rev-list", f"^{repo.laid('source')}", *patches.base().topics, "--", *paths)
         return [each for each in self.patches if each in found.split()]
 
     def _owner(self, path, near=()):
@@ -106,10 +106,10 @@ class Edits:
 
     def add(self, path):
         """Find the patches of a file's edits."""
-        new, made = base.read().tree / path, []
+        new, made = patches.base().tree / path, []
         shown = repo.git("show", f"HEAD:{path}", check=False)
-        if shown.returncode and not path.startswith(tuple(f"{top}/" for top in base.TOPS)):
-            raise Failure(f"{path}: a new file is in {' '.join(base.TOPS)}")
+        if shown.returncode and not path.startswith(tuple(f"{top}/" for top in patches.TOPS)):
+            raise Failure(f"{path}: a new file is in {' '.join(patches.TOPS)}")
         before = re.findall(r".*\n|.+\Z", shown.stdout)
         after = re.findall(r".*\n|.+\Z", new.read_text("utf-8") if new.exists() else "")
         if not before or not after or before == after:
@@ -127,7 +127,7 @@ class Edits:
         for owner in filter(self.wanted.get, self.patches):
             for path, text in self.wanted[owner].items():
                 if text is not None:
-                    (base.read().tree / path).write_text("".join(text), "utf-8")
+                    (patches.base().tree / path).write_text("".join(text), "utf-8")
             repo.git("add", "-A", "-f", "--", *self.wanted[owner])
             repo.git("commit", "-q", "--fixup", owner)
 
@@ -140,7 +140,7 @@ class Edits:
             self.patches[each][0] for each in self._touching(*_differ(f"{commit}^", commit))}
         if len(found) != 1:
             raise Failure(f"{name}: of which topic is it? make import TOPIC="
-                          f"{'|'.join(sorted(found or base.read().topics))}")
+                          f"{'|'.join(sorted(found or patches.base().topics))}")
         return found.pop()
 
 
@@ -173,7 +173,7 @@ def _new_tips():
     made = repo.git("rev-list", "--reverse", "--first-parent", f"{before}..tree").splitlines()
     topics = {commit: edits.topic_of(commit) for commit in made}
     tips = {topic: _rebased(topic, [each for each in made if topics[each] == topic])
-            for topic in base.read().topics}
+            for topic in patches.base().topics}
     if made and (lost := repo.git("diff", "--stat", repo.merge(tips), "tree")):
         raise Failure(f"what the topics give is not what build/tree has:\n{lost}")
     return tips
@@ -184,7 +184,7 @@ def bring_in():
     need("tree")
     with process.lock("tree"):
         source = repo.commit_of(repo.laid("source"))
-        for topic in base.read().topics:
+        for topic in patches.base().topics:
             made = repo.commit_of(tree.made(source, tree.whole_mails(topic)))
             if made != repo.commit_of(repo.laid(topic)):
                 raise Failure(f"patches/{topic} or its new files have changes that build/tree has "

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 
 from hyptrace import process
-from hyptrace.base import numbers, read
+from hyptrace.patches import base, numbers
 from hyptrace.machine import BUILD, TOOLS, Failure, note
 
 DL = BUILD / "dl"
@@ -18,20 +18,20 @@ def upstream(version):
 
 def versions():
     """Those that apt offers and the patches are for, the newest first."""
-    said = process.run(["apt-cache", "madison", read().package], check=False).stdout
+    said = process.run(["apt-cache", "madison", base().package], check=False).stdout
     found = {line.split("|")[1].strip() for line in said.splitlines() if "|" in line}
-    return sorted((each for each in found if numbers(upstream(each)) >= numbers(read().oldest)),
+    return sorted((each for each in found if numbers(upstream(each)) >= numbers(base().oldest)),
                   key=numbers, reverse=True)
 
 
 def fetch(version):
     """The package of a version; it is downloaded once."""
-    path = DL / f"{read().package}_{version}_all.deb"
+    path = DL / f"{base().package}_{version}_all.deb"
     if not path.exists():
-        note(f"fetching {read().package} {version} (150 MB)")
+        note(f"fetching {base().package} {version} (150 MB)")
         DL.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=DL) as partial:
-            process.run(["apt-get", "-q", "download", f"{read().package}={version}"], cwd=partial)
+            process.run(["apt-get", "-q", "download", f"{base().package}={version}"], cwd=partial)
             for found in pathlib.Path(partial).glob("*.deb"):
                 found.rename(path)
     return path
@@ -48,4 +48,4 @@ def newest(most=""):
             return fetch(next(found))
         except (Failure, StopIteration) as failure:
             why = failure
-    raise Failure(f"can't fetch {read().package} {most}: {why}")
+    raise Failure(f"can't fetch {base().package} {most}: {why}")

@@ -8,7 +8,7 @@ import pathlib
 import re
 import shutil
 
-from hyptrace import base, patches, process, repo, source
+from hyptrace import patches, process, repo, source
 from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
 
 # What each mail begins with
@@ -26,7 +26,7 @@ esac | tar -x --no-same-owner --strip-components=1 -C "$2"
 
 def elsewhere(directory, index):
     """The environment for git to take another directory for the work tree of build/tree."""
-    git = base.read().tree / ".git"
+    git = patches.base().tree / ".git"
     return {"GIT_DIR": str(git), "GIT_WORK_TREE": str(directory),
             "GIT_INDEX_FILE": str(git / f"index-{index}")}
 
@@ -90,7 +90,7 @@ def apply(topic, commit):
 
 def _check_kept():
     """Nothing that a person committed in build/tree is lost."""
-    for branch in base.read().topics + ["tree"]:
+    for branch in patches.base().topics + ["tree"]:
         now, was = repo.commit_of(branch), repo.commit_of(repo.laid(branch))
         if now and was and now != was:
             raise Failure(f"build/tree has commits on {branch} that are not here: make import")
@@ -104,11 +104,11 @@ def _on(path):
 
 def _on_newest():
     """Topics on the newest source, or if they do not apply, on the newest one known to work."""
-    path, known = source.newest(), base.read().known
+    path, known = source.newest(), patches.base().known
     try:
         return _on(path)
     except Failure as failure:
-        if base.numbers(path.name)[2:5] <= base.numbers(known):
+        if patches.numbers(path.name)[2:5] <= patches.numbers(known):
             raise
         note(f"{failure}\nhyptrace: the series no longer applies; using Linux {known} or older")
     return _on(source.newest(known))
@@ -131,7 +131,7 @@ def lay(commit, tips):
 def make():
     """Make or update build/tree; its path."""
     need("tree")
-    tree, given = base.read().tree, option("SOURCE")
+    tree, given = patches.base().tree, option("SOURCE")
     with process.lock("tree"):
         if not (tree / ".git").exists():
             repo.git("init", "-q", "-b", "tree", tree, at=BUILD)
@@ -162,7 +162,7 @@ def checkout(name, topics=None, commit=None):    # pylint: disable=redefined-out
 @contextlib.contextmanager
 def edited(changes):
     """Files of build/tree with other texts, {path: text}; they are put back with their times."""
-    paths = {base.read().tree / name: text for name, text in changes.items()}
+    paths = {patches.base().tree / name: text for name, text in changes.items()}
     kept = {path: (path.read_bytes(), path.stat()) for path in paths}
     try:
         for path, text in paths.items():
@@ -177,7 +177,7 @@ def edited(changes):
 def more_events(entries):
     """For edited(): the event list with more entries, at its end."""
     path, end = "arch/arm64/include/asm/kvm_hypevents.h", "#undef HYP_EVENT\n"
-    text = (base.read().tree / path).read_text("utf-8")
+    text = (patches.base().tree / path).read_text("utf-8")
     return {path: text.replace(end, entries + end, 1)}
 
 

@@ -11,7 +11,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-from hyptrace import console, image as images, kernel, process
+from hyptrace import image as images, kernel, process, results
 from hyptrace.machine import BUILD, Failure, arch_of, image_of, need, note, number, option, scaled
 
 HUNG = 124
@@ -148,7 +148,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         """The status, and what is wrong."""
         if not ended:
             return HUNG, f"no end after {limit:.0f} s"
-        if faults := console.splats(self.read("console")):
+        if faults := results.splats(self.read("console")):
             return DIED, f"the kernel complained: {faults[0]}"
         if status := self.read("status"):
             process.run(["tar", "-xf", self.run / "files", "-C", self.run / "out"])

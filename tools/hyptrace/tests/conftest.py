@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from hyptrace import check, kernel as kernels, ktap, machine, process, tree as trees, vm as vms
+from hyptrace import check, kernel as kernels, machine, process, results, tree as trees, vm as vms
 from hyptrace.machine import BUILD, number, option
 
 LIMIT = 1500    # seconds that a test may take, or four times what its marker says
@@ -23,7 +23,7 @@ class Checks:
         self.results = []
 
     def __call__(self, name, passed, comment=""):
-        self.add([ktap.Check(name, bool(passed), str(comment))])
+        self.add([results.Check(name, bool(passed), str(comment))])
         return bool(passed)
 
     def equals(self, name, found, expected):
@@ -32,7 +32,7 @@ class Checks:
 
     def skip(self, name, why):
         """A check that can't be made here."""
-        self.add([ktap.Check(name, True, str(why), True)])
+        self.add([results.Check(name, True, str(why), True)])
 
     def add(self, results):
         """Results of checks that were made elsewhere."""
@@ -42,7 +42,7 @@ class Checks:
 
     def ran(self, title, result):
         """The checks of a run of script_of()."""
-        self.add(ktap.read(result.output, title))
+        self.add(results.read(result.output, title))
         self(f"{title}: the machine ends well", result.status == 0, result.errors)
 
 
@@ -79,7 +79,7 @@ class Machines:
 
 
 def script_of(lines, setup=""):
-    """A script that runs commands that print KTAP, each between lines that ktap.read() needs."""
+    """A script that runs commands that print KTAP, each between lines that results.read() needs."""
     return """#!/bin/sh
 run() {
 	echo "# test ${1##*/}"
@@ -165,20 +165,20 @@ def pytest_collection_modifyitems(config, items):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """A test fails if one of its checks does; what it made is kept with its report."""
-    report, left, results = (yield).get_result(), check.seconds_left(), []
+    report, left, made = (yield).get_result(), check.seconds_left(), []
     if call.when == "call":
         if report.failed and left is not None and left < 2:
             report.outcome = "skipped"
             report.longrepr = item.nodeid, 0, "the time limit is reached"
         if CHECKS in item.stash:
-            results = item.stash[CHECKS].results
-    if not report.passed or call.when == "call" and not results:
+            made = item.stash[CHECKS].results
+    if not report.passed or call.when == "call" and not made:
         text = str(report.longrepr[2] if report.skipped else report.longrepr or "")[-4000:]
         name = f"{item.name}, {call.when}"
-        results.append(ktap.Check(name, not report.failed, text, report.skipped))
-    if wrong := [f"not ok - {each.name}" for each in results if not each.passed]:
+        made.append(results.Check(name, not report.failed, text, report.skipped))
+    if wrong := [f"not ok - {each.name}" for each in made if not each.passed]:
         report.outcome, report.longrepr = "failed", report.longrepr or "\n".join(wrong)
-    report.hyptrace = [list(each) for each in results]
+    report.hyptrace = [list(each) for each in made]
 
 
 def pytest_runtest_logreport(report):

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from hyptrace import bench, kernel as kernels, process, sites, tree
+from hyptrace import bench, kernel as kernels, objects, process, tree
 from hyptrace.machine import Failure, cross_for
 
 
@@ -109,6 +109,6 @@ def test_what_is_computed_for_an_event_that_is_off_is_found(tmp_path, before, te
     process.run([cross_for("arm64") + "as", "-o", tmp_path / "o", "-"], input=text)
     if wasted is None:
         with pytest.raises(Failure, match="hyp_event_on_a is not tested"):
-            sites.events(tmp_path / "o")
+            objects.events(tmp_path / "o")
     else:
-        assert sites.events(tmp_path / "o") == (1, 3 + len(wasted), wasted)
+        assert objects.events(tmp_path / "o") == (1, 3 + len(wasted), wasted)

@@ -10,7 +10,7 @@ import shutil
 import sys
 
 import pytest
-from hyptrace import base, kernel as kernels, objects, patches, process, repo, sites, source, tree
+from hyptrace import kernel as kernels, objects, patches, process, repo, source, tree
 from hyptrace.machine import BUILD, ROOT, cross_for, need
 from hyptrace.vm import PRELUDE
 
@@ -66,7 +66,7 @@ def test_compiler(checks, compiler):
 @pytest.mark.seconds(110)
 def test_the_oldest_source(checks, tmp_path):
     """That apt offers and the series supports, in a repository of its own."""
-    version = min(source.versions(), key=base.numbers)
+    version = min(source.versions(), key=patches.numbers)
     process.run(["cp", "-R", "--parents", *patches.new_files(), "patches", "tools/hyptrace",
                  tmp_path], cwd=ROOT)
     process.run(["git", "init", "-q", tmp_path])
@@ -145,10 +145,10 @@ def test_el2_code(checks, tmp_path, compiler):
     for level, options in {"-O2": [], "-Os": ["CC_OPTIMIZE_FOR_SIZE=y",
                                               "CC_OPTIMIZE_FOR_PERFORMANCE=n"]}.items():
         obj = el2_object(compiler, options, tmp_path / "el2.o")
-        _, insns, wasted = sites.events(obj)
+        _, insns, wasted = objects.events(obj)
         checks(f"{level}: an event that is off costs three instructions", insns < 3.5, insns)
         checks.equals(f"{level}: nothing is computed for it", wasted, [])
-        insns = "\n".join(dict(sites.code_of(obj))["__kvm_nvhe_hyp_filter_match"])
+        insns = "\n".join(dict(objects.code_of(obj))["__kvm_nvhe_hyp_filter_match"])
         checks(f"{level}: the next predicate of a filter is selected",
                re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", insns, re.M))
 
@@ -163,7 +163,7 @@ def test_without_tracing_no_function_of_el2_is_longer_than_in_the_source(tmp_pat
     for words in [f"KCONFIG_ALLCONFIG={config}", "allnoconfig"], [objects.NVHE + "/"]:
         kernels.make("arm64", "-s", "-j4", "-C", plain, f"O={out}", *words)
     was, now = ({name: sum(not insn.startswith(("R_AARCH64_", "DATA")) for insn in insns)
-                 for name, insns in sites.code_of(path)}
+                 for name, insns in objects.code_of(path)}
                 for path in (out / objects.EL2, el2_object("lint", OFF, tmp_path / "without.o")))
     assert len(now) >= 200
     assert not {name: (was.get(name), length) for name, length in now.items()

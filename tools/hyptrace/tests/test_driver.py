@@ -13,7 +13,7 @@ import types
 
 import pytest
 
-from hyptrace import check, ktap, process, tree
+from hyptrace import check, process, results, tree
 from hyptrace.machine import ROOT, TOOLS, scaled
 
 pytestmark = pytest.mark.fast
@@ -37,11 +37,11 @@ def test_results(said, status, passed, failed):
     has a case of KUnit that is skipped."""
     if status == "KUnit":
         text = "".join(f"[    1.0] {line}\r\n" for line in said.splitlines())
-        results = [each.passed for each in ktap.kunit(text, [])[:-1]]
+        found = [each.passed for each in results.kunit(text, [])[:-1]]
     else:
         text = f"# test x.sh\n{said}" + (f"# status {status}\n" if status else "")
-        results = [each.passed for each in ktap.read(text, "title")]
-    assert results.count(True) == passed and results.count(False) == failed
+        found = [each.passed for each in results.read(text, "title")]
+    assert found.count(True) == passed and found.count(False) == failed
 
 
 @pytest.mark.host
@@ -116,7 +116,7 @@ def running(mark):
 def test_ended(monkeypatch, tmp_path):
     """What a command leaves behind, and what ignores SIGTERM, ends; an edited file is put back."""
     monkeypatch.setattr(process, "GRACE", 1)
-    monkeypatch.setattr(tree.base, "read", lambda: types.SimpleNamespace(tree=tmp_path))
+    monkeypatch.setattr(tree.patches, "base", lambda: types.SimpleNamespace(tree=tmp_path))
     (tmp_path / "file").write_text("original", "utf-8")
     os.utime(tmp_path / "file", (1, 1))
     with tree.edited({"file": "edited"}):

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from hyptrace.tests.conftest import script_of
 
-from hyptrace import bench, clients, image, kernel as kernels, ktap, sites
+from hyptrace import bench, clients, image, kernel as kernels, objects, results
 from hyptrace.machine import BUILD, Failure
 
 SUITE = "faultable-tracepoints"
@@ -139,7 +139,7 @@ def code(config):
     out = BUILD / f"kernel-{config}"
     paths = [path.relative_to(out) for part in PARTS.split() for path in (out / part).rglob("*.o")]
     return {(path, n): function for path in paths if not CHANGED.search(str(path))
-            for n, function in enumerate(each for each in sites.code_of(out / path)
+            for n, function in enumerate(each for each in objects.code_of(out / path)
                                          if not each[0].startswith("__traceiter_"))}
 
 
@@ -160,7 +160,7 @@ def test_code_at_other_call_sites_is_the_same():
     was, now = code("plain"), code("default")
     assert not [key for key in was.keys() | now.keys() if was.get(key) != now.get(key)]
     assert len(now) >= 10000
-    tables = [sites.output("objdump", "-r", path) for part in ("kernel", "mm", "fs")
+    tables = [objects.output("objdump", "-r", path) for part in ("kernel", "mm", "fs")
               for path in (BUILD / "kernel-default" / part).rglob("*.o")]
     assert sum(table.count(" __tracepoint_") for table in tables) >= 100
 
@@ -176,7 +176,7 @@ def test_no_tracer_gets_a_string_without_the_topic(vm, checks, plain, tmp_path):
            not (files / SUITE / "modules/faultable_atomic.ko").exists())
     said = vm(script_of(f"{SUITE}/{test}.sh" for test in ("module", "strings", "bpf")), files=files,
               image=kernels.image("plain"), mode="none")
-    found = {each.name.split(": ", 2)[2]: each.passed for each in ktap.read(said.output, "plain")}
+    found = {each.name.split(": ", 2)[2]: each.passed for each in results.read(said.output, "plain")}
     checks("a VM runs its programs", said.status == 0, said.errors)
     for name in LACKING | THERE:
         checks(f"plain: {name}: {name in THERE}", found.get(name) == (name in THERE), said.output)

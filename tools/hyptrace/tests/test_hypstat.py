@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from hyptrace import clients, hypstat, ktap, trace
+from hyptrace import clients, hypstat, results, trace
 
 pytestmark = pytest.mark.fast
 BEGIN = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
@@ -27,7 +27,7 @@ METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,quantile="0[.\d
 def test_own_tests(checks):
     """Its units under sanitizers, corrupted files, and its speed"""
     done = hypstat.make("check", check=False)
-    checks.add(ktap.read(f"# test hypstat\n{done.stdout}\n# status {done.returncode}", "host"))
+    checks.add(results.read(f"# test hypstat\n{done.stdout}\n# status {done.returncode}", "host"))
 
 
 @pytest.mark.seconds(20)

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from hyptrace import kernel as kernels, ktap, process, tree
+from hyptrace import kernel as kernels, process, results, tree
 from hyptrace.machine import BUILD, ROOT, need, number, option
 
 # A guest is there all the time: QEMU may go on with code of the scheduler's that the first and last
@@ -127,7 +127,7 @@ def test_kunit(vm, checks, config, cpu):
     result = vm(f"cd /sys/kernel/debug/kunit\nfor suite in {SUITES}; do cat $suite/results; done",
                 config=config, cpu=cpu, cmdline="kunit.enable=1", timeout=600)
     checks("the VM ends well", result.status == 0, result.errors)
-    checks.add(ktap.kunit(result.output, [*REMOTE.glob("test*.c"), *LOCAL.glob("test*.c")]))
+    checks.add(results.kunit(result.output, [*REMOTE.glob("test*.c"), *LOCAL.glob("test*.c")]))
 
 
 def in_uml(out):
@@ -148,7 +148,7 @@ def test_uml(checks):
     """The same cases natively, with lockdep"""
     tree.make()
     with process.lock("kernel-uml"):
-        checks.add(ktap.kunit(in_uml(BUILD / "kernel-uml"), REMOTE.glob("test*.c")))
+        checks.add(results.kunit(in_uml(BUILD / "kernel-uml"), REMOTE.glob("test*.c")))
 
 
 @pytest.mark.fast

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 import pytest
-from hyptrace import fuzz, hypstat, kernel as kernels, ktap, process, tree, vm
+from hyptrace import fuzz, hypstat, kernel as kernels, process, results, tree, vm
 from hyptrace.machine import BUILD, TOOLS, need
 from hyptrace.tests.conftest import script_of
 from hyptrace.tests.test_kselftest import SETUP, in_uml
@@ -51,7 +51,7 @@ def in_vm(suite, script, mode, suites, test):
     kernels.build("mutant", targets=["Image"])
     result = vm.boot(script_of(lines, setup), files=kernels.selftest(suite, "mutant"),
                      config="mutant", mode=mode, cmdline=cmdline, timeout=300)
-    return [check.name for check in ktap.read(result.output, suite) + ktap.kunit(result.output, [])
+    return [check.name for check in results.read(result.output, suite) + results.kunit(result.output, [])
             if not check.passed] + ["the machine ends well"] * bool(result.status)
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 from hyptrace import demo, fuzz, image, kernel as kernels, kvmstat, perf, perfdata, process, repo
-from hyptrace import sites, tree
+from hyptrace import objects, tree
 from hyptrace.bench import TRACEPOINTS
 from hyptrace.kvmstat import NAMES, counts, each, fails, falls, has, is_counted, parse, says
 from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, scaled
@@ -392,7 +392,7 @@ def test_a_kernel_without_the_topic(boots, vm, checks):
 @pytest.mark.seconds(20)
 def test_new_tracepoints_are_nops_while_off(kernel):
     """And nothing else is computed for them."""
-    found = sites.tracepoints(kernel(), TRACEPOINTS)
+    found = objects.tracepoints(kernel(), TRACEPOINTS)
     assert all(calls and calls == nops and not more for calls, nops, more in found.values()), found
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from hyptrace import base, console, kernel as kernels, objects, patches, perf, process, repo, series
+from hyptrace import kernel as kernels, objects, patches, perf, process, repo, results, series
 from hyptrace import source, tree
 from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need
 
@@ -88,7 +88,7 @@ def test_checkpatch(checks, mails, tmp_path):
                             f"--root={BUILD}/tree", "--show-types", "--showfile", "--quiet",
                             "--no-summary", path], check=False, cwd=tmp_path,
                            env=kernels.clean_env()).stdout
-        found = console.not_allowed(said.splitlines(), TOOLS / "lint.allow")
+        found = results.not_allowed(said.splitlines(), TOOLS / "lint.allow")
         checks(f"{path.parent.name}/{path.name}", not found, "\n".join(found))
 
 
@@ -134,7 +134,7 @@ def clean():
 @pytest.mark.series
 @pytest.mark.alone
 @pytest.mark.seconds(600)
-@pytest.mark.parametrize("topic", base.read().topics)
+@pytest.mark.parametrize("topic", patches.base().topics)
 def test_prefix(checks, monkeypatch, topic):
     """Each prefix builds what it touches. EL2 lacks at most what the first or last one lacks."""
     need("kernel", "archs")

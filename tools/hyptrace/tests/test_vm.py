@@ -8,7 +8,7 @@ from concurrent import futures
 
 import pytest
 
-from hyptrace import console, kernel as kernels, process, vm as vms
+from hyptrace import kernel as kernels, process, results, vm as vms
 from hyptrace.machine import BUILD
 
 pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
@@ -109,6 +109,6 @@ def test_splats():
                  RACE.format("rb_reader_update", "kthread"),
                  RACE.format("rb_move_tail", "hyp_trace_get"),
                  RACE.format("trace_remote_open.constprop.0", "kthread")):
-        assert console.splats(f"[    1.000000] {text}\r\n"), text
-    assert not console.splats(RACE.format("rb_move_tail", "kthread"))
-    assert not console.splats("WARNING: CPU: 1 PID: 2 at alloc_tagging_slab_alloc_hook+0x1/0x2")
+        assert results.splats(f"[    1.000000] {text}\r\n"), text
+    assert not results.splats(RACE.format("rb_move_tail", "kthread"))
+    assert not results.splats("WARNING: CPU: 1 PID: 2 at alloc_tagging_slab_alloc_hook+0x1/0x2")

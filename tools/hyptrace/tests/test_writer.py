@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from hyptrace import fuzz, ktap, process, tree
+from hyptrace import fuzz, process, results, tree
 from hyptrace.machine import BUILD, need
 
 pytestmark = [pytest.mark.fast, pytest.mark.host]
@@ -42,7 +42,7 @@ def find(expression, path):
 def test_programs(checks):
     """Each is a result."""
     done = make("check", check=False)
-    checks.add(ktap.read(f"# test programs\n{done.stdout}\n# status {done.returncode}",
+    checks.add(results.read(f"# test programs\n{done.stdout}\n# status {done.returncode}",
                          "user space"))
 
 
