@@ -86,12 +86,11 @@ def table(figures):
 
 
 def plain_kernel():
-    """The default kernel without the topic faultable-tracepoints; its source."""
+    """Build the default kernel without the topic faultable-tracepoints."""
     source = tree.checkout("plain", topics=[topic for topic in tree.topics()
                                             if topic != "faultable-tracepoints"])
     kernel.build("plain", tree=source,
                  unknown=["TRACEPOINT_KUNIT_TEST", "TRACE_SYSCALLS_KUNIT_TEST"])
-    return source
 
 
 def ring_bytes(path):

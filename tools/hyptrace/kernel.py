@@ -99,12 +99,12 @@ def image(config="default"):
     return BUILD / f"kernel-{config}" / image_of(arch_of(config))
 
 
-def _modules(arch, beside, sources, kernel, tree):
+def _modules(arch, beside, sources, kernel):
     """Build a kselftest's modules beside the tree, which is all kernels'; with the kernel's own."""
     shutil.copytree(sources, beside, dirs_exist_ok=True)
     for old in beside.glob("*.ko"):    # BTF is for one vmlinux; kbuild does not renew it with that
         old.unlink()
-    make(arch, "-s", "-C", tree, f"O={kernel}", f"M={beside}", "modules")
+    make(arch, "-s", "-C", BUILD / "tree", f"O={kernel}", f"M={beside}", "modules")
     return [*beside.glob("*.ko"), *kernel.glob("kernel/trace/remote/tests/*.ko"),
             *kernel.glob("samples/trace_events/*.ko")]
 
@@ -122,7 +122,7 @@ def install(arch, suite, objects, to):
     (to / "tests").write_text("".join(f"{line.partition(':')[2]}\n" for line in listed), "utf-8")
 
 
-def selftest(suite="hyp-trace", config="default", tree=None):
+def selftest(suite="hyp-trace", config="default"):
     """A kselftest for the VM, with modules for build/kernel-CONFIG if that was built with any."""
     need("kernel")
     arch, kernel = arch_of(config), BUILD / f"kernel-{config}"
@@ -134,8 +134,7 @@ def selftest(suite="hyp-trace", config="default", tree=None):
         sources = BUILD / "tree/tools/testing/selftests" / suite / "modules"
         if (kernel / "Module.symvers").exists() and sources.is_dir():
             (to / suite / "modules").mkdir()
-            for path in _modules(arch, BUILD / f"modules-{config}{suffix}", sources, kernel,
-                                 tree or BUILD / "tree"):
+            for path in _modules(arch, BUILD / f"modules-{config}{suffix}", sources, kernel):
                 shutil.copy(path, to / suite / "modules")
     return to
 

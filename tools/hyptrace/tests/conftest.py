@@ -235,8 +235,7 @@ def _vm(kernel, checks, request):    # pylint: disable=redefined-outer-name
 def _selftest(kernel):    # pylint: disable=redefined-outer-name
     """Builds kselftests, once a session."""
     @functools.cache
-    def build(suite="hyp-trace", config="default", tree=None):
-        if not tree:
-            kernel(config)
-        return kernels.selftest(suite, config, tree)
+    def build(suite="hyp-trace", config="default"):
+        kernel(config)
+        return kernels.selftest(suite, config)
     return build

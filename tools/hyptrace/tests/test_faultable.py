@@ -6,9 +6,8 @@ import re
 import shutil
 
 import pytest
-from hyptrace.tests.conftest import script_of
 
-from hyptrace import bench, clients, image, kernel as kernels, objects, results
+from hyptrace import bench, clients, image, kernel as kernels, objects
 from hyptrace.machine import BUILD, Failure
 
 SUITE = "faultable-tracepoints"
@@ -112,14 +111,6 @@ def test_clients_show_strings(vm, selftest, checks, tmp_path, client):
         checks(f"it has {pattern}", re.search(pattern, data), data[-4000:])
 
 
-# What the kselftest finds: not without the topic, and there, too
-KINDS = "missing", "swapped", "file"
-LACKING = {"reads a page that comes later", "reads a page that is swapped out",
-           "reads a file that is not in memory",
-           *(f"{what} {kind}" for kind in KINDS for what in
-             ("ftrace shows", "perf shows", "a sleepable program reads:"))}
-THERE = {"the system call fails as without a probe",
-         *(f"a program that is not sleepable gets nothing: {kind}" for kind in KINDS)}
 FTRACE = "00basic event filter instances trigger"
 PARTS = "block drivers fs init kernel lib mm security virt"
 CHANGED = re.compile(r"kernel/(trace|bpf)/|/tracepoint[^/]*\.o$|\.mod\.o$")
@@ -127,9 +118,9 @@ CHANGED = re.compile(r"kernel/(trace|bpf)/|/tracepoint[^/]*\.o$|\.mod\.o$")
 
 @pytest.fixture(name="plain", scope="module")
 def _plain(kernel):
-    """The source of a kernel without the topic, which is built."""
+    """A kernel without the topic is built."""
     kernel()
-    return bench.plain_kernel()
+    bench.plain_kernel()
 
 
 def code(config):
@@ -163,23 +154,6 @@ def test_code_at_other_call_sites_is_the_same():
     tables = [objects.output("objdump", "-r", path) for part in ("kernel", "mm", "fs")
               for path in (BUILD / "kernel-default" / part).rglob("*.o")]
     assert sum(table.count(" __tracepoint_") for table in tables) >= 100
-
-
-@pytest.mark.topics
-@pytest.mark.seconds(150)
-def test_no_tracer_gets_a_string_without_the_topic(vm, checks, plain, tmp_path):
-    """A module's probe, ftrace, perf and BPF, where the string is not in memory."""
-    files = tmp_path / "files"
-    shutil.copytree(kernels.selftest(SUITE, "plain", plain), files)
-    kernels.selftest(SUITE)     # for others, which may have its name
-    checks("the kselftest has no module of the topic",
-           not (files / SUITE / "modules/faultable_atomic.ko").exists())
-    said = vm(script_of(f"{SUITE}/{test}.sh" for test in ("module", "strings", "bpf")), files=files,
-              image=kernels.image("plain"), mode="none")
-    found = {each.name.split(": ", 2)[2]: each.passed for each in results.read(said.output, "plain")}
-    checks("a VM runs its programs", said.status == 0, said.errors)
-    for name in LACKING | THERE:
-        checks(f"plain: {name}: {name in THERE}", found.get(name) == (name in THERE), said.output)
 
 
 @pytest.mark.topics

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A mistake of one line in the product does not go unnoticed: each of tools/hyptrace/mutants and
-tests/walks.mutants is made in build/tree, and the test that is named there fails."""
+"""A mistake of one line in the product does not go unnoticed: each of tools/hyptrace/mutants is
+made in build/tree, and the test that is named there fails. In the walks of a guest's tables and of
+its stack, whose tests take a second, mistakes are made by rule."""
 
 import functools
 import os
 import re
 import shutil
 import sys
+from concurrent import futures
 
 import pytest
 from hyptrace import fuzz, hypstat, kernel as kernels, process, results, tree, vm
-from hyptrace.machine import BUILD, TOOLS, need
+from hyptrace.machine import BUILD, TOOLS, need, scaled
 from hyptrace.tests.conftest import script_of
 from hyptrace.tests.test_kselftest import SETUP, in_uml
 
@@ -51,8 +53,9 @@ def in_vm(suite, script, mode, suites, test):
     kernels.build("mutant", targets=["Image"])
     result = vm.boot(script_of(lines, setup), files=kernels.selftest(suite, "mutant"),
                      config="mutant", mode=mode, cmdline=cmdline, timeout=300)
-    return [check.name for check in results.read(result.output, suite) + results.kunit(result.output, [])
-            if not check.passed] + ["the machine ends well"] * bool(result.status)
+    made = results.read(result.output, suite) + results.kunit(result.output, [])
+    return [check.name for check in made if not check.passed] + \
+        ["the machine ends well"] * bool(result.status)
 
 
 def in_pytest(name, _):
@@ -60,15 +63,6 @@ def in_pytest(name, _):
     words = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "test_perf_kvm.py"]
     return failures(process.run(words, check=False, cwd=TOOLS / "tests", env=os.environ | {
         "TESTS": name, "SET": "", "PYTHONPATH": str(TOOLS.parent)}).stdout)
-
-
-def walk(test):
-    """The walks of a guest's tables. Not all of the load: a mistake is found early, or by others of
-    the tests."""
-    done = process.run(["make", "-s", "-C", TREE / "tools/testing/guest-walk" / test, "check",
-                        f"O={WORK}/walk", "LOAD=2"], check=False)
-    wrong = re.search("^not ok|^Bail out|ERROR: |runtime error", done.stdout, re.M)
-    return [test] if done.returncode and wrong else []
 
 
 def in_hypstat(test):
@@ -79,7 +73,7 @@ def in_hypstat(test):
 
 # Each kind's, the directory of what is made of the tree, and the seconds that one takes
 KINDS = {
-    "user": (user, WORK, 10), "hypstat": (in_hypstat, WORK, 40), "walk": (walk, WORK, 2),
+    "user": (user, WORK, 10), "hypstat": (in_hypstat, WORK, 40),
     "uml": (lambda _: failures(in_uml(UML)), UML, 25),
     "vm": (functools.partial(in_vm, "hyp-trace", "mode.sh", "protected", "*"), KERNEL, 60),
     "faultable": (functools.partial(in_vm, "faultable-tracepoints", "module.sh", "none",
@@ -110,29 +104,13 @@ def forget(out, name):
             (path.parent / path.name[1:-len(".cmd")]).unlink(missing_ok=True)
 
 
-def lines_of(name):
-    """The fields of each line of a list."""
-    text = (TOOLS / name).read_text("utf-8")
-    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-
-
-def listed_mutants():
-    """Of each mistake the name, the file, sed's command, and KIND:TEST."""
-    yield from lines_of("mutants")
-    for path, text, *many in lines_of("tests/walks.mutants"):
-        test = "frame" if path.startswith("virt/") else "x86" if "/x86/" in path else "."
-        if path.endswith("guest_stack.c"):
-            test = {".": "stack", "x86": "x86-stack"}[test]
-        for wrong in many:
-            yield text, path, f"s/{text}/{'' if wrong == '-' else wrong}/", f"walk:{test}"
-
-
 def parameters():
     """Each mistake as parameters of a test."""
-    for name, path, edit, test in listed_mutants():
+    text = (TOOLS / "mutants").read_text("utf-8")
+    for name, path, edit, test in re.findall(r"^([^#\t]+)\t(.*)\t(.*)\t(.*)$", text, re.M):
         kind, test = test.split(":", 1)
         mark = pytest.mark.boots("default") if KINDS[kind][1] == KERNEL else pytest.mark.alone
-        yield pytest.param(kind, path, edit, test, id=f"{kind}-{re.sub('[^a-z_]+', '.', name)}",
+        yield pytest.param(kind, path, edit, test, id=f"{kind}-{name}",
                            marks=[mark, pytest.mark.seconds(KINDS[kind][2])])
 
 
@@ -155,3 +133,62 @@ def test_found(request, kind, path, edit, test):
     finally:
         forget(out, path.rpartition("/")[2])
     assert [name for name in found if test in name], found
+
+
+# The test of each file, and how many mistakes in the file change nothing, or nothing that it sees
+WALKS = {"arch/arm64/kvm/guest_walk.c": (".", 0), "arch/x86/kvm/guest_walk.c": ("x86", 0),
+         "virt/kvm/guest_frame.c": ("frame", 0), "arch/arm64/kvm/guest_stack.c": ("stack", 0),
+         "arch/x86/kvm/guest_stack.c": ("x86-stack", 0)}
+CALL = r"\([^()]*\)[^&|?;=()]*"
+# What is in a line, and what is wrong in its place: conditions, results, operands, both sides of a
+# choice, bounds, numbers, statements. What does not compile then is none.
+MISTAKES = {
+    r"(?<=if \().*(?=\)$)": "0", "(?<=return ).*(?=;)": "1",
+    rf"(?<=[ (\t])(?!return)[^ ()&|?;=][^&|?;=()]*(?:{CALL})*(?: == \d+)? (?:&&|\|\|) ": "",
+    rf" (?:&&|\|\|) [^&|?;()]*(?:{CALL})*(?=;$|\)+;?$| &&$| \|\||\) \|\|)": "",
+    r"!?\w+(?:\(.*\))?(?:->\w+)*(?: [&<=]+ \w+(?:\(\w*\))?)? \? (.*?) : [^;),]*(?:\(.*\))?": r"\1",
+    r"!?\w+(?:\(.*\))?(?:->\w+)*(?: [&<=]+ \w+(?:\(\w*\))?)? \? .*? : ([^;),]*)": r"\1",
+    " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ",
+    r"(?<![=\[,] )\b[1-9]\d*\b(?!, \d|;$|\])": "(\\g<0> + 1)",
+    r"(?<=^\t)\t*(?!return|break|goto|\})[a-z_>.-]+(\(.*\)| [|&+-]?= .*);$": ""}
+
+
+def with_mistakes(text):
+    """The text with each mistake alone, in a line that is no comment."""
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        if not re.match(r"#include|//|\s*/?\*|\w.*\*/", line):
+            yield from {"".join([*lines[:at], line[:found.start()], found.expand(wrong),
+                                 line[found.end():], *lines[at + 1:]])
+                        for right, wrong in MISTAKES.items()
+                        for found in re.finditer(right, line, re.M)}
+
+
+def is_seen(directory, work, text):
+    """Whether the test fails with this text, or it does not compile; with a part of the load."""
+    work.mkdir()
+    (work / "walk.c").write_text(text, "utf-8")
+    done = process.run(["timeout", f"{scaled(60):.0f}", "make", "-s", "-C",
+                        TREE / "tools/testing/guest-walk" / directory, "check", f"O={work}",
+                        f"WALK={work}/walk.c", "CC=gcc -w", "LOAD=2"], check=False)
+    remove(work)
+    return done.returncode
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(120)
+@pytest.mark.parametrize("path", WALKS)
+def test_walks(path, tmp_path):
+    """No more mistakes than are known go unnoticed."""
+    directory, known = WALKS[path]
+    tree.make()
+    original = (TREE / path).read_text("utf-8")
+    assert is_seen(directory, tmp_path / "original", original) == 0
+    texts = [text for text in with_mistakes(original) if text != original]
+    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        seen = list(pool.map(lambda n: is_seen(directory, tmp_path / str(n), texts[n]),
+                             range(len(texts))))
+    unseen = [set(text.splitlines()) - set(original.splitlines())
+              for text, found in zip(texts, seen) if not found]
+    print(f"{len(texts)} mistakes, {len(unseen)} not seen", *unseen, sep="\n")
+    assert len(texts) > 20 and len(unseen) <= known
