@@ -133,14 +133,16 @@ int trace_remote_file_nr(const struct inode *inode);
 loff_t trace_remote_lseek(struct file *file, loff_t offset, int whence);
 
 /* A small file: opening it sets nothing up. @read_fn or @write_fn may be NULL. */
-#define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
+#define __TRACE_REMOTE_FOPS(name, of, read_fn, write_fn)	\
 static const struct file_operations name = {			\
-	.open		= trace_remote_open,			\
+	.open		= of##_open,				\
 	.read		= read_fn,				\
 	.write		= write_fn,				\
 	.llseek		= default_llseek,			\
-	.release	= trace_remote_release,			\
+	.release	= of##_release,				\
 }
+#define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
+	__TRACE_REMOTE_FOPS(name, trace_remote, read_fn, write_fn)
 
 /* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
 static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)

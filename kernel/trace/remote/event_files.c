@@ -92,15 +92,9 @@ static ssize_t remote_enable_write(struct file *file, const char __user *ubuf, s
 
 TRACE_REMOTE_FOPS(remote_enable_fops, remote_enable_read, remote_enable_write);
 
-/* As TRACE_REMOTE_FOPS(), for a file of an event */
-#define REMOTE_EVENT_FOPS(name, read_fn, write_fn)		\
-static const struct file_operations name = {			\
-	.open		= remote_event_open,			\
-	.read		= read_fn,				\
-	.write		= write_fn,				\
-	.llseek		= default_llseek,			\
-	.release	= remote_event_release,			\
-}
+/* For a file of an event */
+#define REMOTE_EVENT_FOPS(name, read_fn, write_fn)	\
+	__TRACE_REMOTE_FOPS(name, remote_event, read_fn, write_fn)
 
 REMOTE_EVENT_FOPS(remote_event_enable_fops, remote_enable_read, remote_enable_write);
 

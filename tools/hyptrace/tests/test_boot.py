@@ -10,8 +10,8 @@ cd /sys/kernel/tracing
 # The file holds these lines, and no others: holds FILE LINE...
 holds() { file=$1; shift; printf '%s\n' "$@" | diff - "$file"; }
 # Lines of the kernel's log that are of tracing
-told() { dmesg | grep -v 'Kernel command line' | grep hyp_trace; }
-told_only() { told | sed 's/.*hyp_trace: //' >/tmp/told; holds /tmp/told "$@"; }
+logged() { dmesg | grep -v 'Kernel command line' | grep hyp_trace; }
+logged_only() { logged | sed 's/.*hyp_trace: //' >/tmp/logged; holds /tmp/logged "$@"; }
 """
 
 # All that is there of pKVM's finalisation and of the host's aborts before it: __pkvm_prot_finalize
@@ -30,7 +30,7 @@ off_by_less 0.02
 # Nothing was lost, nor is now
 sed -n 's,.*entries-written: \([0-9]*\)/\([0-9]*\) .*,[ \1 = \2 ],p' hypervisor/trace |
 	grep '^\[ \([0-9]*\) = \1 ]'
-[ -z "$(told)" ]
+[ -z "$(logged)" ]
 for event in hypervisor/events/hypervisor/*/format; do diff "$event" "${event#hypervisor/}"; done
 guest
 grep 'hyp_exit reason=guest' hypervisor/trace >/tmp/exits
@@ -51,32 +51,32 @@ holds hypervisor/tracing_on 1
 # No less than a page
 holds hypervisor/buffer_size_kb '4 (loaded)'
 off_by_less 0.02
-told_only "Failed to enable trace event: nonsense" "Failed to enable trace event: kvm:*"
+logged_only "Failed to enable trace event: nonsense" "Failed to enable trace event: kvm:*"
 guest"""),
     "a size alone": ({"cmdline": "hyp_trace_buffer_size=100K"}, """
 holds hypervisor/tracing_on 0
 holds hypervisor/buffer_size_kb '100 (unloaded)'
 diff hypervisor/set_event hypervisor/available_events
-[ -z "$(told)" ]"""),
+[ -z "$(logged)" ]"""),
     "a wrong size, nvhe": ({"mode": "nvhe", "cmdline":
         "hyp_trace_buffer_size=4KiB hyp_trace_event=selftest"}, """
 holds hypervisor/tracing_on 1
 holds hypervisor/buffer_size_kb '1408 (loaded)'
 holds hypervisor/set_event hypervisor:selftest
 off_by_less 0.02
-told_only "no such buffer size: 4KiB"
+logged_only "no such buffer size: 4KiB"
 guest"""),
     "locked down": ({"cmdline":
         "lockdown=confidentiality hyp_trace_event=*:* hyp_trace_buffer_size=200M"}, """
 # Nothing is started that nobody could see.
 [ ! -e hypervisor ]
-told | grep 'no tracing of the hypervisor'
+logged | grep 'no tracing of the hypervisor'
 awk '/^MemTotal/ { total = $2 } /^MemFree/ { exit $2 < total * 0.7 }' /proc/meminfo
 guest"""),
     "vhe": ({"mode": "vhe", "cmdline": ALL}, """
 # There is nothing to trace; the options are known all the same.
 [ ! -e hypervisor ]
-[ -z "$(told)" ]
+[ -z "$(logged)" ]
 ! dmesg | grep 'Unknown kernel command line'"""),
 }
 

@@ -49,7 +49,8 @@ def test_mails(checks, mails):
                   repo.git("diff", "--stat", repo.merge(tips), "tree"), "")
     checks.equals("build/tree has these files", repo.git("status", "--porcelain"), "")
     checks.equals("no patch adds more than 800 lines", large, {})
-    sizes = collections.Counter(path.parent.name for paths in mails.values() for path in paths)
+    sizes = collections.Counter(f"{topic}/{path.parent.name}"
+                                for topic, paths in mails.items() for path in paths)
     checks.equals("no series has more than 30 patches",
                   {name: size for name, size in sizes.items() if size > 30}, {})
 

@@ -33,6 +33,22 @@ void expect_shares(struct fixture *f, u32 per_page, u64 first, u64 end, u64 lost
 			     number == first ? lost : 0);
 }
 
+/*
+ * The reader has read @read of three events of page 0, and stays there, when @more are written.
+ * Returns how many of these are lost.
+ */
+u64 expect_part(struct fixture *f, u32 read, u64 more)
+{
+	u64 tail = (more + 2) / 3;
+
+	tap_at("%u read, %llu more", read, more);
+	fixture_init(f, 4);
+	fixture_write_shares(f, 3, 0, 3);
+	expect_shares(f, 3, 0, read, 0);
+	fixture_write_shares(f, 3, 3, more);
+	return tail > 3 ? (tail - 3) * 3 : 0;
+}
+
 /* All is read, and the meta page says so: no swap was worth a try. */
 void expect_nothing(struct fixture *f)
 {

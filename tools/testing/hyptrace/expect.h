@@ -31,6 +31,7 @@ struct counters {
 void expect_event(struct fixture *f, u32 size, u64 number, u64 time, u64 lost);
 void expect_pages(struct fixture *f, u64 first, u64 nr, u64 lost);
 void expect_shares(struct fixture *f, u32 per_page, u64 first, u64 end, u64 lost);
+u64 expect_part(struct fixture *f, u32 read, u64 more);
 void expect_nothing(struct fixture *f);
 void expect_no_data(struct fixture *f);
 void expect_counters(struct fixture *f, struct counters counters);
