@@ -11,7 +11,6 @@ from hyptrace.machine import Failure
 
 @functools.cache
 def architecture():
-    """This machine's architecture, by Debian's name."""
     return process.run(["dpkg", "--print-architecture"]).stdout.strip()
 
 

@@ -159,5 +159,4 @@ def figures_of(syscalls=False, full=False):
 
 
 def main():
-    """`make bench`."""
     print(table(figures_of(full=True)), end="")

@@ -73,6 +73,5 @@ def build(flavour="cloud-arm64", lsmod=""):
 
 
 def main():
-    """`make deb`"""
     for package in build(option("FLAVOUR", "cloud-arm64"), option("LSMOD")):
         print(package.relative_to(ROOT))

@@ -80,7 +80,6 @@ def sessions(text):
 
 
 def typed(commands):
-    """The lines of sh that type the commands in."""
     return "".join(f"type_in {shlex.quote(command)}\n" for command in commands)
 
 

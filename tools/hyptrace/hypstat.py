@@ -23,7 +23,6 @@ def make(*words, to=PROGRAM.parent, **how):
 
 
 def say(*words):
-    """What it says on this machine."""
     return process.run([PROGRAM, *words]).stdout
 
 

@@ -110,5 +110,4 @@ def qemu(arch="arm64"):
 
 
 def main():
-    """`make rootfs`"""
     rootfs(arch_of(option("CONFIG")))

@@ -95,7 +95,6 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
 
 
 def image(config="default"):
-    """What is booted of a configuration."""
     return BUILD / f"kernel-{config}" / image_of(arch_of(config))
 
 

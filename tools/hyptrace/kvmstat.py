@@ -27,7 +27,6 @@ class Event(NamedTuple):
 
     @property
     def time(self):
-        """What they took together."""
         return self.ended * self.mean
 
 
@@ -70,12 +69,10 @@ def counts(text, name, ended=False):
 # What is right: each of these makes a function of a text
 
 def says(*patterns):
-    """A program succeeded, and said each of these."""
     return lambda text: good(text) and all(re.search(each, text, re.I) for each in patterns)
 
 
 def fails(pattern):
-    """It failed, and said why."""
     return lambda text: not good(text) and re.search(pattern, text, re.I)
 
 

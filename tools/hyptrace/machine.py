@@ -59,7 +59,6 @@ def cross_for(arch):
 
 
 def image_of(arch):
-    """Where kbuild leaves what is booted."""
     return "arch/x86/boot/bzImage" if arch == "x86_64" else "arch/arm64/boot/Image"
 
 

@@ -28,17 +28,14 @@ ENDS = "b", "br", "ret", "eret", "brk", "udf"
 
 
 def output(tool, *arguments):
-    """What a program of binutils for arm64 prints."""
     return run([cross_for("arm64") + tool, *arguments], stderr=subprocess.PIPE).stdout
 
 
 def ours():
-    """Our files, and those that the patches change."""
     return [*patches.new_files(), *patches.touched()]
 
 
 def log_of(out):
-    """What the last build in a directory said."""
     return out.with_name(out.name + ".log").read_text("utf-8", "replace")
 
 

@@ -25,7 +25,6 @@ def base():
 
 
 def numbers(version):
-    """What a version compares by."""
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
@@ -38,7 +37,6 @@ def topics():
 
 
 def series(topic):
-    """The names of a topic's patches, in order."""
     return (PATCHES / topic / "series").read_text("utf-8").split()
 
 
@@ -48,7 +46,6 @@ def texts(topic):
 
 
 def repository_files():
-    """All new files"""
     listed = process.run(["git", "ls-files", "-co", "--exclude-standard", "--", *TOPS,
                           ":!tools/hyptrace"], cwd=ROOT).stdout.splitlines()
     return sorted(name for name in listed if (ROOT / name).is_file())
@@ -77,13 +74,11 @@ def new_files(topic=None):
 
 
 def touched():
-    """The kernel's own files that the patches change."""
     whole = "".join(text for topic in topics() for text in texts(topic).values())
     return sorted(set(re.findall(r"^diff --git a/(\S+) b/", whole, re.M)))
 
 
 def options():
-    """The options that our files and patches add."""
     kconfig = [ROOT / name for name in repository_files() if "/Kconfig" in name]
     return [option for path in [*PATCHES.glob("*/*.patch"), *kconfig] for option in
             re.findall(r"^\+?(?:menu)?config (\w+)", path.read_text("utf-8"), re.M)]

@@ -85,5 +85,4 @@ def chains(text):
 
 
 def main():
-    """`make perf`"""
     note(str(build(option("FOR", "arm64"), option("TREE")).relative_to(BUILD.parent)))

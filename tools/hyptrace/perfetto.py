@@ -45,7 +45,6 @@ def _message(data):
 
 
 def _text(value):
-    """A field's value as text."""
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 

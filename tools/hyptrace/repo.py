@@ -38,7 +38,6 @@ def laid(branch):
 
 
 def add_worktree(path, *words):
-    """Make a linked work tree anew."""
     shutil.rmtree(path, ignore_errors=True)
     git("worktree", "prune")
     git("worktree", "add", "-q", "--detach", path, *words)

@@ -24,7 +24,6 @@ def commits_of(topic):
 
 
 def _differ(*between):
-    """The paths of the files that differ."""
     return repo.git("diff", "--name-only", "--no-renames", *between).splitlines()
 
 
@@ -73,8 +72,8 @@ class Edits:
         self.wanted = {}        # {patch's commit: {path: text with its hunks and those before}}
 
     def _touching(self, *paths):
-        """The patches that touch files."""
-        found = repo.git("rev-list", f"^{repo.laid('source')}", *patches.base().topics, "--", *paths)
+        found = repo.git("rev-list", f"^{repo.laid('source')}", *patches.base().topics, "--",
+                         *paths)
         return [each for each in self.patches if each in found.split()]
 
     def _owner(self, path, near=()):

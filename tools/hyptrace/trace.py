@@ -30,7 +30,6 @@ def parse(lines):
 
 
 def read(path):
-    """The lines of a file."""
     return path.read_text(encoding="utf-8", errors="replace").splitlines()
 
 

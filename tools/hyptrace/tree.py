@@ -202,5 +202,4 @@ def objects(tree):
 
 
 def main():
-    """`make tree`"""
     make()

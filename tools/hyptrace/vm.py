@@ -141,7 +141,6 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         shutil.rmtree(stage)
 
     def read(self, name):
-        """What a file of the run's directory has."""
         return self.run.joinpath(name).read_text("utf-8", "replace").replace("\r", "")
 
     def _verdict(self, ended, limit):

@@ -27,7 +27,6 @@ class Checks:
         return bool(passed)
 
     def equals(self, name, found, expected):
-        """The one is the other."""
         return self(name, found == expected, f"found {found!r}, not {expected!r}")
 
     def skip(self, name, why):
@@ -39,6 +38,10 @@ class Checks:
         self.results += results
         for each in results:
             print(f"ok - {each.name}" if each.passed else f"not ok - {each.name}\n{each.comment}")
+
+    def program(self, title, name, done):
+        """The checks of a program that ran on this machine."""
+        self.add(results.read(f"# test {name}\n{done.stdout}\n# status {done.returncode}", title))
 
     def ran(self, title, result):
         """The checks of a run of script_of()."""
@@ -60,13 +63,11 @@ class Machines:
         return result
 
     def ok(self, name, script, **how):
-        """One check: the script succeeds."""
         result = self(script, **how)
         self.checks(name, result.status == 0, result.output[-4000:] + result.errors)
         return result
 
     def dies(self, script, **how):
-        """The machine dies before the script ends."""
         result = self(script, **how)
         assert result.status == vms.DIED, f"exit status {result.status}\n{result.output}"
         return result
@@ -106,7 +107,6 @@ def pytest_configure(config):
 
 
 def _marked(item, name, default):
-    """What a test's marker says."""
     marker = item.get_closest_marker(name)
     return marker.args[0] if marker else default
 

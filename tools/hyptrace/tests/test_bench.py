@@ -40,7 +40,6 @@ REMOTE = [f"kernel/trace/{name}.o" for name in
 
 
 def make(source, out, *words):
-    """A make of the kernel's for 32 bits."""
     return kernels.make("x86_64", "ARCH=i386", "-s", f"-j{os.cpu_count()}", "-C", source,
                         f"O={out}", *words)
 

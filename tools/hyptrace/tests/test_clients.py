@@ -29,7 +29,6 @@ def number_faults(lines, count, lost=None):
 
 
 def differ(found, expected):
-    """A fault if the one is not the other."""
     return [] if found == expected else [f"found {found!r}, not {expected!r}"]
 
 

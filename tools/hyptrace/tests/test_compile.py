@@ -24,7 +24,6 @@ remove = functools.partial(shutil.rmtree, ignore_errors=True)
 
 @pytest.fixture(name="laid", scope="module", autouse=True)
 def fixture_laid():
-    """The tree is there."""
     need("check")
     tree.make()
 
@@ -131,7 +130,6 @@ def test_linked(checks, vm, selftest, options):
 
 
 def el2_object(config, options, path):
-    """Build EL2's object, and move it."""
     (BUILD / f"kernel-{config}" / objects.EL2).unlink(missing_ok=True)
     out = kernels.build(config, options=options, targets=[objects.NVHE + "/"])
     return shutil.move(out / objects.EL2, path)

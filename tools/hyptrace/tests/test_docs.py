@@ -26,18 +26,15 @@ BEGINS = ["", "arch/arm64/kvm", "arch/arm64/kvm/hyp", "arch/arm64/kvm/hyp/includ
 
 @pytest.fixture(name="tree", scope="module")
 def _tree():
-    """The kernel with our files."""
     need("docs")
     return trees.make()
 
 
 def read(name):
-    """A file of ours."""
     return (ROOT / name).read_text("utf-8")
 
 
 def find(expression, name):
-    """What there is of it in a file of ours; ^ and $ are ends of lines."""
     return re.findall(expression, read(name), re.M)
 
 
@@ -166,7 +163,6 @@ def test_readmes_of_the_tests(directory):
 
 
 def kernel_doc(tree, *files):
-    """What kernel-doc -Wall has against files."""
     return run(["perl", "scripts/kernel-doc", "-none", "-Wall", *files], cwd=tree,
                check=False).stdout.splitlines()
 

@@ -118,7 +118,6 @@ CHANGED = re.compile(r"kernel/(trace|bpf)/|/tracepoint[^/]*\.o$|\.mod\.o$")
 
 @pytest.fixture(name="plain", scope="module")
 def _plain(kernel):
-    """A kernel without the topic is built."""
     kernel()
     bench.plain_kernel()
 

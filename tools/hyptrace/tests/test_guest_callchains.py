@@ -14,7 +14,7 @@ import re
 import shutil
 
 import pytest
-from hyptrace import demo, kvmstat, perf, process, results, tree
+from hyptrace import demo, kvmstat, perf, process, tree
 from hyptrace.machine import BUILD, TOOLS, arch_of, cross_for, need, number
 
 SUITE = "kvm-guest-callchains"
@@ -172,6 +172,6 @@ def test_walks(checks):
     need("check")
     tree.make()
     for name in ".", "x86", "frame", "stack", "x86-stack":
-        done = process.run(["make", "-s", "-C", WALKS / name, "check", f"SEED={SEED}",
-                            f"O={BUILD}/guest-walk"], check=False)
-        checks.add(results.read(f"# test {name}\n{done.stdout}\n# status {done.returncode}", "walk"))
+        checks.program("walk", name, process.run(
+            ["make", "-s", "-C", WALKS / name, "check", f"SEED={SEED}", f"O={BUILD}/guest-walk"],
+            check=False))

@@ -62,7 +62,6 @@ UP = 'echo "the guest is up: $(/bin/busybox uname -sm), $(/bin/busybox nproc) CP
 
 
 def configurations(default):
-    """Modes and CPUs, as parameters."""
     return pytest.mark.parametrize("mode, cpu", [
         each.split(",", 1) for each in option("CONFIGURATIONS", default).split()])
 

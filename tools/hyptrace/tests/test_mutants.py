@@ -25,7 +25,6 @@ remove = functools.partial(shutil.rmtree, ignore_errors=True)
 
 
 def failures(text):
-    """The names of results that are a failure."""
     return re.findall(r"^ *not ok\b *[\d-]* *(.*)", text, re.M)
 
 
@@ -66,7 +65,6 @@ def in_pytest(name, _):
 
 
 def in_hypstat(test):
-    """A unit test of hypstat's."""
     return failures(hypstat.make("check", f"UNITS={test}", "TOOLS=", to=WORK / "hypstat",
                                  check=False).stdout)
 

@@ -43,7 +43,6 @@ class Said:
         self.directory, self.checks, self.arch = directory, checks, arch
 
     def text(self, name):
-        """What was said, if at all."""
         path = self.directory / name
         return path.read_text("utf-8", errors="replace") if path.is_file() else ""
 
@@ -54,7 +53,6 @@ class Said:
         return f"{done.stdout}status {done.returncode}\n"
 
     def data(self, recording):
-        """The path of a recording."""
         return self.directory / f"{recording}.data"
 
     def vcpus(self, recording, guest="*"):
@@ -63,7 +61,6 @@ class Said:
                 for name, vcpu in kvmstat.last_round(path.read_text("utf-8")).items()}
 
     def check(self, *rows):
-        """Each of these reports is right."""
         for title, recording, options, is_right in rows:
             text = self.report(recording, options)
             self.checks(title, is_right(text), text)

@@ -127,7 +127,6 @@ def build(path, names):
 
 
 def clean():
-    """Remove what test_prefix alone builds."""
     for path in LINT, X86, *BUILD.glob("perf*-own*"):
         shutil.rmtree(path, ignore_errors=True)
 

@@ -42,7 +42,6 @@ def cases(table):
 
 
 def edited(path, text, script=""):
-    """A file of the text that sed has edited."""
     path.write_text(run(["sed", script], input=text).stdout, encoding="utf-8")
     return path
 

@@ -45,14 +45,12 @@ SOURCE = {
 
 
 def write(top, files):
-    """Files with their texts, in a directory."""
     for name, text in files.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text, "utf-8")
 
 
 def git(*words, at):
-    """git, as a person"""
     run(["git", "-c", "user.name=A Person", "-c", "user.email=person@localhost", *words], cwd=at)
 
 
@@ -80,7 +78,6 @@ class Repository:
             series.write(f"{name}\n")
 
     def read(self, name):
-        """A file of the repository."""
         return (self.path / name).read_text("utf-8")
 
     def make(self, target, expected=0, **env):
@@ -91,7 +88,6 @@ class Repository:
         return done.stdout
 
     def lines(self, *numbers):
-        """Lines of what the tree has."""
         lines = (self.tree / "dir/numbers").read_text("utf-8").splitlines()
         return [lines[number - 1] for number in numbers]
 
@@ -101,12 +97,10 @@ class Repository:
                 if path.is_file() and ".git" not in path.relative_to(self.tree).parts}
 
     def files(self):
-        """All that the repository has of the series."""
         return {path: path.read_text("utf-8") for top in ("patches", "include")
                 for path in (self.path / top).rglob("*") if path.is_file()}
 
     def edit(self, name, old, new):
-        """Edit a file in the tree."""
         write(self.tree, {name: (self.tree / name).read_text("utf-8").replace(old, new, 1)})
 
 

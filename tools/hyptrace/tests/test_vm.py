@@ -2,25 +2,21 @@
 """The runner: what the guest's script says comes out, and how it ends is the exit status."""
 
 import re
-import shutil
 import time
 from concurrent import futures
 
 import pytest
 
-from hyptrace import kernel as kernels, process, results, vm as vms
+from hyptrace import process, results, vm as vms
 from hyptrace.machine import BUILD
 
 pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
 
 # The script, what it is given, its status, and what is found in its output, errors and console
 ENDS = {
-    "the script's exit status and its output come out":
-        ("echo hello; echo error >&2; exit 7", {}, 7, "^hello\nerror\n\0\0"),
-    "large output is whole":
-        ("seq 100000", {}, 0, "^" + "".join(f"{n}\n" for n in range(1, 100001)) + "\0\0"),
-    "what the script leaves running is no hindrance":
-        ("(while :; do echo busy; done) & exit 0", {}, 0, ""),
+    "the script's exit status and its output come out, whatever else runs":
+        ("echo hello; echo error >&2; (while :; do echo busy; done) & exit 7", {}, 7,
+         r"^hello\nerror\n[^\0]*\0\0"),
     "a panic fails, and the console is there":
         ("echo c >/proc/sysrq-trigger", {}, vms.DIED,
          "(?s)\0.*Kernel panic.*sysrq triggered crash.*\0.*Booting Linux.*sysrq triggered crash"),
@@ -55,15 +51,6 @@ def test_slow(vm, monkeypatch):
     assert result.status == vms.HUNG and "Run /init" in result.console
     assert re.search("no end after 12 s(?s:.*)Run /init", result.errors)
     assert re.match("(?s)300\n.*rcupdate.rcu_cpu_stall_timeout=63 ", result.output)
-
-
-def test_files(vm, tmp_path):
-    """Go in and out; with an Image of the user's own."""
-    shutil.copy(kernels.image(), tmp_path / "Image")
-    (tmp_path / "files/sub").mkdir(parents=True)
-    (tmp_path / "files/sub/data").write_text("data", "utf-8")
-    result = vm("cp -r sub /out && uname -m", files=tmp_path / "files", image=tmp_path / "Image")
-    assert (result.output, (result.out / "sub/data").read_text("utf-8")) == ("aarch64\n", "data")
 
 
 @pytest.mark.seconds(12)

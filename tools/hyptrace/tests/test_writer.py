@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from hyptrace import fuzz, process, results, tree
+from hyptrace import fuzz, process, tree
 from hyptrace.machine import BUILD, need
 
 pytestmark = [pytest.mark.fast, pytest.mark.host]
@@ -34,16 +34,13 @@ def make(target, **options):
 
 
 def find(expression, path):
-    """What there is of it in a file."""
     return re.findall(expression, path.read_text("utf-8"))
 
 
 @pytest.mark.seconds(60)
 def test_programs(checks):
     """Each is a result."""
-    done = make("check", check=False)
-    checks.add(results.read(f"# test programs\n{done.stdout}\n# status {done.returncode}",
-                         "user space"))
+    checks.program("user space", "programs", make("check", check=False))
 
 
 @pytest.mark.seconds(30)
