@@ -57,36 +57,28 @@ trace:
 two CPUs: 0<hvc 1>host 1<smc 0>guest 1>firmware 0<guest 1<psci 0>host 1>firmware 1<firmware ->
 it may begin at EL2 only once: 0>guest 0>host -> unpaired 2
 hyp_enter twice: 0<hvc 0<hvc -> unpaired 2
-from the guest, but not by the guest: 0<hvc 0>guest 0<abort -> misled 3
 time goes backwards: 0>guest@2 0<hvc@1 -> backwards 2 unmerged 2
 time goes backwards between CPUs: 0<hvc 0>guest 1<smc@1 -> unmerged 3
 as many lost as keep the turn: 0<hvc 0?2 0>host ->
-one lost too many: 0<hvc 0?3 0>host -> unpaired 3
 lost, and not how many: 0? -> malformed 1
 another reason: 0=hyp_enter+reason=?+vcpu=-1 -> malformed 1
-a vCPU of the host: 0=hyp_enter+reason=hvc+vcpu=1 -> malformed 1
 no vCPU of a guest: 0=hyp_enter+reason=guest+vcpu=-1 -> malformed 1
 two digits of a CPU: [00]+1.000001:+hyp_enter+reason=hvc+vcpu=-1 -> malformed 1
 numbers:
-a comment: #+selftest ->
 one digit of a CPU: [0]+1.000001:+selftest+id=1 -> malformed 1
 two in a line: [000]+1.000001:+selftest+id=1[000]+1.000002:+selftest+id=2 -> malformed 1
 what trace_pipe has for too much: [LINE+TOO+BIG] -> malformed 1
 in order, lost at first, in between and in the end: 1?2 0#1 0#2 1#3 1?2 1#6 0?1 ->
 one twice: 0#1 0#1 -> wrong 2
-one missing: 0#1 0#3 -> wrong 2
 in the wrong order: 0#2 0#1 -> wrong 1 wrong 2
 on the wrong CPU: 1#-999999999 -> wrong 1
 from another on: 0#5 0#6 | 5 ->
 one more lost than reported: 0#1 0?2 0#5 -> wrong 3
-lost elsewhere: 0#1 1?2 0#4 -> wrong 3
 lost, and not how many: 0#1 0? 0#9 0#10 -> uncounted 2
 but not what was there: 0#1 0? 0#1 -> uncounted 2 wrong 3
 time goes backwards: 0#1@2 0#2@1 -> backwards 2
 time goes backwards between CPUs: 0#1@2 1#1@1 -> unmerged 2
-another event: 0<hvc -> malformed 1
 event_order:
-an empty trace: -> no events
 after a loss: 0?2 0=guest_exit+vcpu=0 1?2 1>guest 2?2 2=host_hcall+id=1 ->
 """))
 def test_lines(program, given, faults):
@@ -113,22 +105,17 @@ FILES = {"clock": (HOST, EL2), "bracket": (BRACKETS, "\n".join(lines_of("0#0@15 
 clock:
 a microsecond is for the rounding: s/1.000002: h/0.999999: h/; s/1.000025: h/1.000031: h/ ->
 EL2 is late: s/1.000025: hyp/1.000032: hyp/ -> CPU
-EL2 is early: s/1.000002: hyp/0.999998: hyp/ -> CPU
 EL2 is left before it was entered: s/1.000007: hyp/1.000001: hyp/ -> CPU
 a run that the trace does not have: /1.00002[2345]: hyp/d -> CPU, CPU
-no runs at all: s/reason=guest/reason=host/; s/kvm_e/kvm_f/ -> no runs of a guest
 bracket:
 a microsecond early or late, and the rounding: s/1.000035/1.000030/; s/1.000016/1.000018/ ->
 early: s/1.000035/1.000029/ -> not between
 late: s/1.000035/1.000042/ -> not between
 an older event on the same CPU: s/1.000035/1.000014/ -> backwards, not between
-backwards, though it may be early: /=0$/i[001]     1.000017: hyp_exit reason=host vcpu=-1 -> backwards
 an event that is not there: /=1$/d -> missing
-an event that is there twice: /=1$/p -> twice
 an event that nobody wrote: /=1$/{p;s/=1/=2/} -> never written
 an event of another CPU: /=1$/s/000/002/ -> not on CPU
 events lost: /=0$/iCPU:1 [LOST 1 EVENTS] -> lost
-no event at all: /selftest/d -> missing, missing, missing, no events
 """))
 def test_files(tmp_path, program, script, faults):
     """Programs of awk that compare two files"""
@@ -140,14 +127,11 @@ def test_files(tmp_path, program, script, faults):
 
 @pytest.mark.parametrize("file, given, expected", cases(r"""
 numbers.sh:
-as many as there ought to be, of both: 0#1 0#2 1#1 | inexact trace 2 -> CPU 1: 1 events, not 2
 too few: 0#1 1#1 | inexact trace 2 -> CPU 0: 1 events, not 2 CPU 1: 1 events, not 2
 lost and shown: 0?2 0#3 0?1 | inexact trace 4 1 0 ->
 tracing.sh:
-a trace of gaps alone is not sound: 0?2 | facts trace; unsound unpaired trace -> no event in trace
 if nothing is wrong: 0<hvc 0<hvc | facts trace; unsound unpaired trace | sed s/:.*// -> unpaired 2
 soak.sh:
-pages taken and returned: | printf '%s\n' 10 12 -1 22 -16 12 33 22 10 10 | median_slope -> 0
 22 lost by each load: | printf '%s\n' 10 34 43 88 72 122 165 176 186 208 | median_slope -> 22
 """))
 def test_shell(tmp_path, file, given, expected):
@@ -168,10 +152,10 @@ READ = "\n".join(lines_of("0<hvc 0=host_hcall+id=1+name=__kvm_vcpu_run 0>host 0?
 
 
 @pytest.mark.parametrize("script, runs, wrong", [
-    ("", 1, ""), ("", 4, ""), ("", 5, "1 runs of"), ("", 0, "1 runs of"),
+    ("", 4, ""), ("", 5, "1 runs of"), ("", 0, "1 runs of"),
     ("s/read events: 3/&1/", 1, "CPU 0 read events"), ("s/overrun: 3/&1/", 1, "CPU 0 overrun"),
     ("s/^1 entries: 0/&1/", 1, "CPU 1 entries"), ("s/^1 dropped.*/&1/", 1, "CPU 1 dropped events"),
-    ("s/^1 commit.*/&1/", 1, "CPU 1 commit overrun"), ("d", 1, "CPU 0 read events")])
+    ("d", 1, "CPU 0 read events")])
 def test_adds_up(tmp_path, script, runs, wrong):
     """The counters, and of lost events some may have been runs; the order of events"""
     edited(tmp_path / "x.trace", READ)
