@@ -1,16 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of memory orderings at the heads of three files name each place in the code that has a
+"""The objects of a part call each other in one direction, so that each builds with those below.
+
+The tables of memory orderings at the heads of three files name each place in the code that has a
 pair's letter, and no other; and each pair's litmus tests. By the kernel's memory model, herd7 finds
 that what must not happen never does, and that it sometimes does in a broken twin of each test,
 which lacks the ordering."""
 
+import graphlib
 import re
 
 import pytest
-from hyptrace import apt, image, process, tree
-from hyptrace.machine import BUILD, ROOT, Failure
+from hyptrace import apt, image, patches, process, tree
+from hyptrace.machine import BUILD, ROOT, Failure, cross_for
 
-pytestmark = [pytest.mark.fast, pytest.mark.host]
+pytestmark = pytest.mark.fast
+
+# Each part with objects that it must have. ring_buffer.o is the reader's lowest layer.
+PARTS = {
+    "the remote layer": ("kernel/trace/remote/*.o", "instance remote"),
+    "the reader": ("kernel/trace/ring_buffer*.o", "ring_buffer ring_buffer_reader_state"),
+    "the arm64 remote": ("arch/arm64/kvm/hyp_trace/*.o", "hyp_trace ring clock"),
+}
+
+
+def symbols(option, path):
+    """The global symbols that an object defines, or those that it uses."""
+    said = process.run([cross_for("arm64") + "nm", "-g", option, path]).stdout
+    return {line.split()[-1] for line in said.splitlines()}
+
+
+@pytest.mark.host
+def test_no_source_includes_another_one():
+    """But for tests, and the part of the reader that needs what is private to ring_buffer.c."""
+    texts = [(ROOT / path).read_text("utf-8") for path in patches.new_files()
+             if re.match(r"(?!tools/|.*/tests/).*\.[chS]$", path)]
+    texts += [text for topic in patches.topics() for text in patches.texts(topic).values()]
+    assert [name for text in texts for name in
+            re.findall(r'^\+?#include "(.*\.c)"$', text, re.M)] == ["ring_buffer_reader_base.c"]
+
+
+@pytest.mark.boots("default")
+@pytest.mark.parametrize("part", PARTS)
+def test_no_circles(kernel, part):
+    """Of the default kernel's objects, without those of an earlier build, which have no source."""
+    out, (pattern, wanted) = kernel(), PARTS[part]
+    paths = [path for path in out.glob(pattern)
+             if (BUILD / "tree" / path.relative_to(out)).with_suffix(".c").exists()]
+    owner = {name: path.stem for path in paths for name in symbols("--defined-only", path)}
+    below = {path.stem: {owner[name] for name in symbols("-u", path) if name in owner}
+             for path in paths}
+    assert set(wanted.split()) <= set(below)
+    graphlib.TopologicalSorter(below).prepare()     # raises a CycleError
+
 
 # The ring's orderings, the host's, EL2's
 TABLES = ("kernel/trace/trace_ring.c", "kernel/trace/remote/instance.c",
@@ -75,6 +116,7 @@ def code_with_places():
             and not re.search("_test|/tests/", path)}
 
 
+@pytest.mark.host
 @pytest.mark.seconds(2)
 def test_references(checks, texts):
     """The code, the litmus tests and their README say of each letter which file explains it."""
@@ -90,6 +132,7 @@ def test_references(checks, texts):
                                     if not f"/{tables.get(letter)}".endswith(f"/{name}")], [])
 
 
+@pytest.mark.host
 @pytest.mark.seconds(2)
 def test_the_tables_are_of_the_code(checks, texts):
     """Their pairs, places and tests."""
@@ -117,6 +160,7 @@ def test_the_tables_are_of_the_code(checks, texts):
         name.startswith(letter + "-") for name in tests) for letter, tests in pairs), pairs)
 
 
+@pytest.mark.host
 @pytest.mark.seconds(60)
 def test_litmus(checks):
     """Each test is observed as often as it says itself."""
