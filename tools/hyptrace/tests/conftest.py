@@ -79,6 +79,13 @@ class Machines:
         return result
 
 
+def rows(table):
+    """The parameters of a table, whose lines have a set, seconds, and values; - is an empty one."""
+    for name, seconds, *values in map(str.split, table.strip().splitlines()):
+        yield pytest.param(*(value.strip("-") for value in values), marks=[
+            getattr(pytest.mark, name), pytest.mark.seconds(int(seconds))])
+
+
 def script_of(lines, setup=""):
     """A script that runs commands that print KTAP, each between lines that results.read() needs."""
     return """#!/bin/sh

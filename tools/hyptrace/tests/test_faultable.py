@@ -9,27 +9,34 @@ import pytest
 
 from hyptrace import bench, clients, image, kernel as kernels, objects
 from hyptrace.machine import BUILD, Failure
+from hyptrace.tests.conftest import rows
 
 SUITE = "faultable-tracepoints"
 KUNIT = "kunit.enable=1 kunit.filter_glob=tracepoint*"
 GUEST = """kunit() { sed -n 's/^    //p' "/sys/kernel/debug/kunit/$1/results"; }"""
 
 
-def marked(config, group, seconds, model="", uses=""):
-    """A kernel, how it is preempted, and what its tests must use. seccomp and 32-bit programs are
-    tested where the kernel has them; kprobes where the probes are called by static calls."""
-    names = ("seccomp 32-bit " if model else "") + uses
-    return pytest.param(config, model, names.split(), id="-".join(filter(None, (config, model))),
-                        marks=[getattr(pytest.mark, group), pytest.mark.seconds(seconds)])
+# Kernels, how they are preempted, and what their tests must use: kprobes where static calls call the
+# probes
+KERNELS = """
+topics 120 default - -
+debug 280 debug - -
+kcsan 250 kcsan - -
+variants 130 preempt none -
+variants 130 preempt voluntary -
+variants 130 preempt full -
+variants 190 rt rt -
+x86 190 x86 full kprobe"""
+ATOMIC = """
+debug 15 debug
+x86 15 x86
+variants 15 preempt
+variants 15 rt"""
 
 
-@pytest.mark.parametrize("config, model, uses", [
-    marked("default", "topics", 120), marked("debug", "debug", 280), marked("kcsan", "kcsan", 250),
-    marked("preempt", "variants", 130, "none"), marked("preempt", "variants", 130, "voluntary"),
-    marked("preempt", "variants", 130, "full"), marked("rt", "variants", 190, "rt"),
-    marked("x86", "x86", 190, "full", "kprobe")])
+@pytest.mark.parametrize("config, model, uses", rows(KERNELS))
 def test_kselftest(vm, selftest, checks, config, model, uses):
-    """The kselftest and the KUnit suites."""
+    """The kselftest and the KUnit suites; seccomp and 32-bit programs, where the kernel has them"""
     files = selftest(SUITE, config)
     lines = ["kunit tracepoint", "kunit tracepoint_syscalls"]
     lines += [f"{SUITE}/{test}" for test in (files / "tests").read_text("utf-8").split()]
@@ -40,16 +47,12 @@ def test_kselftest(vm, selftest, checks, config, model, uses):
         asked = "PREEMPT_RT" if config == "rt" else rf"Dynamic Preempt: {model}\s"
         checks(f"{title}: the kernel is preempted so", re.search(asked, said.console))
     passed = [each.name for each in checks.results if each.passed and not each.skipped]
-    for what in uses:
+    for what in f"{'seccomp 32-bit' if model else ''} {uses}".split():
         checks(f"{title}: {what} was tested", any(
             re.search(rf"(calls|waits)\.sh.* {what}", name) for name in passed))
 
 
-@pytest.mark.parametrize("config", [
-    pytest.param("debug", marks=pytest.mark.debug), pytest.param("x86", marks=pytest.mark.x86),
-    pytest.param("preempt", marks=pytest.mark.variants),
-    pytest.param("rt", marks=pytest.mark.variants)])
-@pytest.mark.seconds(15)
+@pytest.mark.parametrize("config", rows(ATOMIC))
 def test_a_call_site_in_atomic_context_is_reported(vm, selftest, config):
     """It says that a task may fault there, also without a probe: a kernel that checks that
     complains where a task may not."""

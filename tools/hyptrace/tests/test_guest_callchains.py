@@ -16,6 +16,7 @@ import shutil
 import pytest
 from hyptrace import demo, kvmstat, perf, process, tree
 from hyptrace.machine import BUILD, TOOLS, arch_of, cross_for, need, number
+from hyptrace.tests.conftest import rows
 
 SUITE = "kvm-guest-callchains"
 SAMPLES, SEED = number("SAMPLES", 20000), number("SEED", os.getpid())
@@ -28,11 +29,6 @@ TESTS = {"default": f"chains {HOSTILE} perf", "pmu": f"chains kinds {HOSTILE} pe
          "debug": f"chains {HOSTILE}", "kcsan": f"chains {HOSTILE}", "x86": "x86_chains perf"}
 COUNTED = "-icount shift=3,sleep=off"   # by instructions: how busy this machine is does not count
 KERNEL, USER = "k_leaf k_middle k_outer k_entry", "u_leaf u_deep u_deep u_outer u_start"
-
-
-def of(name, seconds, *values):    # pylint: disable=invalid-name
-    """Parameters of a test that is in this set."""
-    return pytest.param(*values, marks=[getattr(pytest.mark, name), pytest.mark.seconds(seconds)])
 
 
 def shows(expected):
@@ -121,14 +117,17 @@ SAYS = [
      lambda text: re.search(r"^\s+[0-9a-f]+ ", text, re.M) and not re.search("[ku]_leaf", text))]
 
 
-@pytest.mark.parametrize("config, mode, cpu", [
-    of("topics", 170, "default", "protected", "max"),
-    of("topics", 170, "default", "protected", "cortex-a72"),
-    of("topics", 170, "default", "nvhe", "cortex-a72"), of("topics", 170, "default", "vhe", "max"),
-    # pKVM of 6.12 does not let the PMU count guests alone. Its cycles, in QEMU, are no time.
-    of("modes", 325, "pmu", "nvhe", "cortex-a72"), of("modes", 325, "pmu", "vhe", "max"),
-    of("debug", 180, "debug", "protected", "max"), of("kcsan", 180, "kcsan", "nvhe", "cortex-a72"),
-    of("x86", 150, "x86", "none", "max,+svm,+npt")])
+# pKVM of 6.12 does not let the PMU count guests alone. Its cycles, in QEMU, are no time.
+@pytest.mark.parametrize("config, mode, cpu", rows("""
+topics 170 default protected max
+topics 170 default protected cortex-a72
+topics 170 default nvhe cortex-a72
+topics 170 default vhe max
+modes 325 pmu nvhe cortex-a72
+modes 325 pmu vhe max
+debug 180 debug protected max
+kcsan 180 kcsan nvhe cortex-a72
+x86 150 x86 none max,+svm,+npt"""))
 def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
     """The kselftest, and perf."""
     files, arch, tests = tmp_path / "files", arch_of(config), TESTS[config].split()
@@ -157,7 +156,7 @@ def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
         run("pseudo-NMI", tests, cmdline="irqchip.gicv3_pseudo_nmi=1")
 
 
-@pytest.mark.parametrize("config", [of("topics", 30, "default"), of("x86", 30, "x86")])
+@pytest.mark.parametrize("config", rows("topics 30 default\nx86 30 x86"))
 @pytest.mark.usefixtures("vm")
 def test_the_boot_of_a_linux_guest(tmp_path, config):
     """What `make run TOOL=guest-callchains` shows"""

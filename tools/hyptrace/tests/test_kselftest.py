@@ -15,6 +15,7 @@ import pytest
 
 from hyptrace import kernel as kernels, process, results, tree
 from hyptrace.machine import BUILD, ROOT, need, number, option
+from hyptrace.tests.conftest import rows
 
 # A guest is there all the time: QEMU may go on with code of the scheduler's that the first and last
 # guest patch, seen without tracing too as a vCPU that comes back without kvm_sched_in().
@@ -69,13 +70,6 @@ REMOTE, LOCAL = ROOT / "kernel/trace/remote/tests", ROOT / "arch/arm64/kvm/hyp_t
 # Functions of ring_buffer.h that make a buffer, take none, or need a process' mapping (mmap.sh)
 NO_CASE = set("""alloc alloc_range event_data event_length read_page_data read_page_size
     print_entry_header map_dup""".split())
-
-
-def rows(table):
-    """The parameters of a table, with their sets and seconds."""
-    for name, seconds, *values in map(str.split, table.splitlines()):
-        yield pytest.param(*values, marks=[getattr(pytest.mark, name),
-                                           pytest.mark.seconds(int(seconds))])
 
 
 def scripts(written, config, mode, smp):
