@@ -23,7 +23,8 @@ def draw(seed, index, kernels, secs):
     seed, (mode, cpu) = str(chance.getrandbits(31)), chance.choice(MODES)
     machine = chance.choice(kernels), mode, cpu, chance.choice("124")
     scripts = [f"{name}.sh" for name in chance.sample(SCRIPTS, 2)]
-    tests, beside = [f"kselftest.{'.'.join(machine).replace('-', '.')}"], chance.choice(BESIDE).format(mode)
+    tests = ["kselftest." + ".".join(machine).replace("-", ".")]
+    beside = chance.choice(BESIDE).format(mode)
     if index % 3 == 0:
         tests.append(beside)
         # In hVHE a nested guest does not boot on the newest CPU: see test_guests.py

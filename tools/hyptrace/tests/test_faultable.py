@@ -16,8 +16,8 @@ KUNIT = "kunit.enable=1 kunit.filter_glob=tracepoint*"
 GUEST = """kunit() { sed -n 's/^    //p' "/sys/kernel/debug/kunit/$1/results"; }"""
 
 
-# Kernels, how they are preempted, and what their tests must use: kprobes where static calls call the
-# probes
+# Kernels, how they are preempted, and what their tests must use: kprobes, where static calls call
+# the probes
 KERNELS = """
 topics 120 default - -
 debug 280 debug - -
