@@ -111,7 +111,7 @@ def test_remote(vm, selftest, tmp_path):
     files = selftest()
     listed = kernels.make("x86_64", "-s", "-C", BUILD / "tree/tools/testing/selftests/hyp-trace",
                           f"OUTPUT={tmp_path}", "emit_tests")
-    vm.tests("2 CPUs", [f"hyp-trace/{name}" for name in re.findall(r"\S+\.sh$", listed, re.M)],
+    vm.tests("2 CPUs", [f"hyp-trace/{name}" for name in re.findall(r"\w+\.sh$", listed, re.M)],
              MODULE, files=files, mode="none", timeout=1200)
 
 
