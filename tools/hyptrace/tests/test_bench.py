@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tracing costs: `make bench` and its bounds"""
+"""What tracing costs: `make bench` and its bounds; and kernels without it pay nothing."""
+
+import os
+import re
+import subprocess
 
 import pytest
 
-from hyptrace import bench, objects, process
+from hyptrace import bench, kernel as kernels, objects, process, tree
 from hyptrace.machine import Failure, cross_for
 
 
@@ -25,6 +29,56 @@ def test_costs_are_within_their_bounds(kernel):
     figures = bench.figures_of()
     print(bench.table(figures))
     assert bench.bounds() and not bench.over(bench.bounds(), figures)
+
+
+OPTIONS = """64BIT=n EXPERT=y SMP=y PRINTK=y BUG=y MODULES=y PERF_EVENTS=y FTRACE=y
+    FUNCTION_TRACER=y FTRACE_SYSCALLS=y TRACER_SNAPSHOT=y"""
+PARTS = "kernel/trace/", "fs/tracefs/"
+# Nothing selects them on 32 bits: as if something did.
+REMOTE = [f"kernel/trace/{name}.o" for name in
+          ("trace", "trace_events", "trace_events_filter", "trace_dumper")] + ["fs/tracefs/inode.o"]
+
+
+def make(source, out, *words):
+    return kernels.make("x86_64", "ARCH=i386", "-s", f"-j{os.cpu_count()}", "-C", source,
+                        f"O={out}", *words)
+
+
+def sizes(source, out):
+    """Build a source without remote tracing: text, data and bss of each object."""
+    out.mkdir()
+    (out / "options").write_text("".join(f"CONFIG_{each}\n" for each in OPTIONS.split()), "utf-8")
+    make(source, out, f"KCONFIG_ALLCONFIG={out}/options", "allnoconfig")
+    assert "\nCONFIG_FTRACE_SYSCALLS=y\n" in (out / ".config").read_text("utf-8")
+    make(source, out, "prepare")
+    make(source, out, *PARTS)
+    paths = [path for part in PARTS for path in (out / part).rglob("*.o")
+             if path.name != "built-in.a"]
+    rows = [line.split() for line in process.run(["size", *paths]).stdout.splitlines()[1:]]
+    return {os.path.relpath(row[5], out): [int(each) for each in row[:3]] for row in rows}
+
+
+@pytest.mark.modes
+@pytest.mark.alone
+@pytest.mark.seconds(60)
+def test_objects_without_remote_tracing(checks, tmp_path):
+    """A kernel without remote tracing, of 32 bits, pays nothing; most of it would build there."""
+    if subprocess.run(["gcc", "-m32", "-xc", "-c", "-o", tmp_path / "probe.o", "/dev/null"],
+                      check=False).returncode:
+        pytest.skip("no compiler for i386")
+    tree.make()
+    series, out = tree.checkout("hyp-trace", topics=["hyp-trace"]), tmp_path / "now"
+    was, now = sizes(tree.checkout("source", topics=[]), tmp_path / "was"), sizes(series, out)
+    checks("the options of remote tracing are off", not re.search(
+        "CONFIG_(RING_BUFFER_READER|TRACE_REMOTE_EVENTS|TRACE_DUMPERS)=y",
+        (out / ".config").read_text("utf-8")))
+    larger = {name: size for name, size in now.items()
+              if name not in was or any(a > b for a, b in zip(size, was[name]))}
+    checks("no object is larger than without the series", not larger and len(now) >= 10, larger)
+    make(series, out, "KCFLAGS=-DCONFIG_TRACE_REMOTE_EVENTS=1 -DCONFIG_TRACE_DUMPERS=1 -Werror",
+         *REMOTE)
+    checks("remote events and dumpers build for 32 bits", "trace_add_remote_event" in process.run(
+        ["nm", out / "kernel/trace/trace_events.o"]).stdout)
 
 
 EVENT = """.section .hyp.text, "ax"

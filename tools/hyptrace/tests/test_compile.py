@@ -196,12 +196,6 @@ MACHINES = {
 }
 
 
-# Without remote tracing; and what nothing selects on 32 bits
-TRACING = "kernel/trace/", "fs/tracefs/"
-REMOTE = [f"kernel/trace/{name}.o" for name in
-          ("trace", "trace_events", "trace_events_filter", "trace_dumper")] + ["fs/tracefs/inode.o"]
-
-
 def settings(*names):
     """Lines of .config: an option is on, if nothing else is said."""
     return [f"CONFIG_{each}" + "=y" * ("=" not in each) for each in " ".join(names).split()]
@@ -239,31 +233,3 @@ def test_other_machines(checks, tmp_path, name):
         checks.equals("no division of libgcc's, which the kernel does not have",
                       re.findall(r".*__aeabi_u?ldivmod.*", said), [])
     remove(out)
-
-
-def sizes(source, out):
-    """Build tracing of a source for 32-bit Arm: text, data and bss of each object."""
-    out.mkdir()
-    (out / "options").write_text("\n".join(settings(COMMON, MACHINES["arm"][1])) + "\n", "utf-8")
-    for words in [f"KCONFIG_ALLCONFIG={out}/options", "allnoconfig"], TRACING:
-        kernels.make("arm", "-s", f"-j{os.cpu_count()}", "-C", source, f"O={out}", *words)
-    paths = [path for part in TRACING for path in (out / part).rglob("*.o")
-             if path.name != "built-in.a"]
-    lines = process.run([cross_for("arm") + "size", *paths]).stdout.splitlines()[1:]
-    return {os.path.relpath(line.split()[5], out): [int(each) for each in line.split()[:3]]
-            for line in lines}
-
-
-@pytest.mark.seconds(120)
-def test_objects_without_remote_tracing(checks, tmp_path):
-    """A kernel without remote tracing, of 32 bits, pays nothing; most of it would build there."""
-    need("archs")
-    series, out = tree.checkout("hyp-trace", topics=["hyp-trace"]), tmp_path / "now"
-    was, now = sizes(tree.checkout("source", topics=[]), tmp_path / "was"), sizes(series, out)
-    larger = {name: size for name, size in now.items()
-              if name not in was or any(a > b for a, b in zip(size, was[name]))}
-    checks("no object is larger than without the series", not larger and len(now) >= 10, larger)
-    kernels.make("arm", "-s", "-C", series, f"O={out}", "KCFLAGS=-DCONFIG_TRACE_REMOTE_EVENTS=1 "
-                 "-DCONFIG_TRACE_DUMPERS=1 -Werror", *REMOTE)
-    checks("remote events and dumpers build for 32 bits", "trace_add_remote_event" in process.run(
-        ["nm", out / "kernel/trace/trace_events.o"]).stdout)
