@@ -59,12 +59,18 @@ u64 hist_mean(const struct hist *hist)
 	return hist->count ? hist->total / hist->count : 0;
 }
 
-/* How many times are not longer than the percentile, of which there is at least one */
-static u64 rank_of(const struct hist *hist, unsigned int permille)
+/**
+ * hist_rank - how many times are not longer than a percentile
+ * @count: how many times there are
+ * @permille: the share; 999 is p99.9
+ *
+ * Return: the number, at least 1.
+ */
+u64 hist_rank(u64 count, unsigned int permille)
 {
-	u64 rank = hist->count / 1000 * permille;
+	u64 rank = count / 1000 * permille;
 
-	rank += (hist->count % 1000 * permille + 999) / 1000;
+	rank += (count % 1000 * permille + 999) / 1000;
 	return rank ?: 1;
 }
 
@@ -77,7 +83,7 @@ static u64 rank_of(const struct hist *hist, unsigned int permille)
  */
 u64 hist_percentile(const struct hist *hist, unsigned int permille)
 {
-	u64 rank = rank_of(hist, permille), seen = 0, middle;
+	u64 rank = hist_rank(hist->count, permille), seen = 0, middle;
 	unsigned int bucket;
 
 	for (bucket = 0; bucket < HIST_BUCKETS - 1; bucket++) {

@@ -29,6 +29,7 @@ struct hist {
 };
 
 void hist_add(struct hist *hist, u64 value);
+u64 hist_rank(u64 count, unsigned int permille);
 u64 hist_mean(const struct hist *hist);
 u64 hist_percentile(const struct hist *hist, unsigned int permille);
 

@@ -2,9 +2,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "histograms.h"
 #include "record.h"
 #include "report.h"
 #include "timeline.h"
+#include "top.h"
 #include "utils.h"
 
 static const char * const help[] = {
@@ -14,8 +16,10 @@ static const char * const help[] = {
 	"  usage: hypstat COMMAND ...",
 	"",
 	"  commands:",
+	"     hist     - shows how EL2's times are distributed, as EL2 itself counts them",
 	"     record   - writes the hypervisor's events, and those of the host, to a trace.dat",
 	"     report   - sums up the hypervisor's events of a trace.dat",
+	"     top      - shows live what EL2 costs, as EL2 itself counts it",
 	"     timeline - draws when the host, EL2 and each guest ran",
 	"",
 	NULL,
@@ -28,9 +32,11 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{ "hist", histograms_main },
 	{ "record", record_main },
 	{ "report", report_main },
 	{ "timeline", timeline_main },
+	{ "top", top_main },
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The directories in tracefs that are recorded: the hypervisor's, and one of the host's. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +14,8 @@
 
 #define HOST	"hypstat"	/* so that who uses the top level is not disturbed */
 
-static void check_tracefs(void)
+static void check_tracefs(const char *dir)
 {
-	const char *dir = tracefs_tracing_dir();
-
 	if (geteuid() && (!dir || access(dir, R_OK | W_OK | X_OK)))
 		die("no permission to use tracefs: run hypstat as root");
 	if (!dir)
@@ -28,6 +28,28 @@ static void no_hypervisor(void)
 }
 
 /**
+ * instance_open_hypervisor - open the hypervisor's directory, or exit
+ * @tracefs: where tracefs is, or NULL if it is where it is mounted
+ *
+ * Return: a file descriptor of the directory.
+ */
+int instance_open_hypervisor(const char *tracefs)
+{
+	char path[PATH_MAX];
+	int dir;
+
+	tracefs_set_loglevel(TEP_LOG_NONE);
+	if (!tracefs)
+		tracefs = tracefs_tracing_dir();
+	check_tracefs(tracefs);
+	snprintf(path, sizeof(path), "%s/hypervisor", tracefs);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || faccessat(dir, "tracing_on", F_OK, 0))
+		no_hypervisor();
+	return dir;
+}
+
+/**
  * instance_hypervisor - find the hypervisor's directory, or exit
  *
  * Return: the instance.
@@ -36,10 +58,7 @@ struct tracefs_instance *instance_hypervisor(void)
 {
 	struct tracefs_instance *instance;
 
-	tracefs_set_loglevel(TEP_LOG_NONE);
-	check_tracefs();
-	if (!tracefs_file_exists(NULL, "hypervisor/tracing_on"))
-		no_hypervisor();
+	close(instance_open_hypervisor(NULL));
 	instance = tracefs_instance_alloc(NULL, "hypervisor");
 	if (!instance)
 		no_hypervisor();

@@ -4,6 +4,7 @@
 
 struct tracefs_instance;
 
+int instance_open_hypervisor(const char *tracefs);
 struct tracefs_instance *instance_hypervisor(void);
 struct tracefs_instance *instance_host(void);
 void instance_write(struct tracefs_instance *instance, const char *file, const char *text);

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <tracefs.h>
 
@@ -15,6 +13,7 @@
 #include "instance.h"
 #include "record.h"
 #include "recorder.h"
+#include "session.h"
 #include "utils.h"
 
 #define MAX_EVENTS	32
@@ -90,9 +89,7 @@ static void parse_option(struct record *record, int option)
 	} else if (option == OPTION_BUFFER_SIZE) {
 		record->buffer_size = optarg;
 	} else if (option == 'd') {
-		record->duration = parse_seconds_duration(optarg);
-		if (record->duration < 0)
-			die("-d takes a time such as 10s or 5m, not '%s'", optarg);
+		record->duration = parse_duration(optarg);
 	} else {
 		usage(help, option == 'h' ? 0 : STATUS_ERROR);
 	}
@@ -173,60 +170,6 @@ static void end(struct record *record)
 		return;
 	instance_write(record->host.instance, "tracing_on", "0");
 	recorder_stop(&record->host);
-}
-
-/* Signals are waited for. Nothing else is interrupted by them, and what was set up is undone. */
-static void block_signals(sigset_t *signals)
-{
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGALRM);
-	sigaddset(signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, signals, NULL);
-}
-
-static pid_t start_command(char **command, const sigset_t *signals)
-{
-	pid_t child = fork();
-
-	if (child < 0)
-		die("fork: %s", strerror(errno));
-	if (child)
-		return child;
-	sigprocmask(SIG_UNBLOCK, signals, NULL);
-	execvp(command[0], command);
-	err_msg("can't run %s: %s", command[0], strerror(errno));
-	_exit(127);
-}
-
-/* Until the command ends. At the end of the duration, or by a signal, it is ended. */
-static int run_command(char **command, const sigset_t *signals)
-{
-	pid_t child = start_command(command, signals);
-	bool stopped = false;
-	int status;
-
-	while (!waitpid(child, &status, WNOHANG)) {
-		if (sigwaitinfo(signals, NULL) == SIGCHLD)
-			continue;
-		stopped = true;
-		kill(child, SIGTERM);
-	}
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	return stopped ? 0 : 128 + WTERMSIG(status);
-}
-
-static int run(const struct record *record, const sigset_t *signals)
-{
-	if (record->duration)
-		alarm(record->duration);
-	if (record->command)
-		return run_command(record->command, signals);
-	while (sigwaitinfo(signals, NULL) == SIGCHLD)
-		;
-	return 0;
 }
 
 /* Each group of events once, the hypervisor's first */
@@ -310,11 +253,11 @@ int record_main(int argc, char **argv)
 	int status;
 
 	parse_args(&record, argc, argv);
-	block_signals(&signals);
+	session_signals(&signals);
 	atexit(clean_up);
 	prepare_all(&record);
 	start(&record);
-	status = run(&record, &signals);
+	status = session_run(record.command, record.duration, &signals);
 	end(&record);
 	write_dat(&record);
 	report_losses(&record);

@@ -2,18 +2,8 @@
 /* The tables of a report as comma-separated values (RFC 4180), with all times in nanoseconds */
 #include <stdio.h>
 
+#include "escape.h"
 #include "output.h"
-
-static void put_text(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar((unsigned char)*text < 0x20 ? '?' : *text);
-	}
-	putchar('"');
-}
 
 static void put_number(u64 value)
 {
@@ -23,7 +13,7 @@ static void put_number(u64 value)
 static void print_row(const char *table, const char *name, const struct hist *hist)
 {
 	printf("%s,", table);
-	put_text(name);
+	escape_csv(name);
 	put_number(hist->count);
 	put_number(hist->total);
 	put_number(hist_mean(hist));

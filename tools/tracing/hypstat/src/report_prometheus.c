@@ -5,19 +5,8 @@
  */
 #include <stdio.h>
 
+#include "escape.h"
 #include "output.h"
-
-static void put_label(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		/* The format is UTF-8. A task's name can be anything. */
-		putchar((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f ? '?' : *text);
-	}
-	putchar('"');
-}
 
 static void print_help(const char *metric, const char *suffix, const char *type, const char *help)
 {
@@ -29,7 +18,7 @@ static void print_help(const char *metric, const char *suffix, const char *type,
 static void open_labels(const struct section *section, const char *suffix, const struct row *row)
 {
 	printf("hypstat_%s%s{%s=", section->metric, suffix, section->metric);
-	put_label(row->name);
+	escape_label(row->name);
 }
 
 static void print_quantile(const struct section *section, const struct row *row,

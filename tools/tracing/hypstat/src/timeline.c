@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hypstat timeline: draws when the host, EL2 and each guest ran. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "guard.h"
 #include "load.h"
+#include "svg.h"
 #include "timeline.h"
 #include "timeline_svg.h"
 #include "utils.h"
@@ -183,15 +182,10 @@ static int compare(const void *left, const void *right)
 
 static void write_svg(const struct timeline *timeline)
 {
-	FILE *file = fopen(timeline->svg, "we");
-	int failed;
+	FILE *file = svg_open(timeline->svg);
 
-	if (!file)
-		die("can't open %s: %s", timeline->svg, strerror(errno));
 	timeline_svg(file, &timeline->lanes, &timeline->summary);
-	failed = ferror(file);
-	if (fclose(file) || failed)
-		die("can't write %s", timeline->svg);
+	svg_close(file, timeline->svg);
 	if (timeline->lanes.left_out)
 		err_msg("the picture has %u lines, and no room for more: use -c", MAX_LANES);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A time line as SVG, which each browser shows, without scripts. The lines of a CPU are below
- * each other. The darker a place is, the more of its time the host, EL2 or the guest ran there.
+ * A time line as SVG. The lines of a CPU are below each other. The darker a place is, the more
+ * of its time the host, EL2 or the guest ran there.
  */
+#include "escape.h"
+#include "svg.h"
 #include "timeline_svg.h"
 
 #define LABEL_WIDTH	190
@@ -17,22 +19,8 @@ static const char * const classes[] = {
 };
 
 static const char style[] =
-	"text { font: 12px sans-serif; fill: #222 }\n"
 	".host { fill: #4477aa } .el2 { fill: #cc3311 } .guest { fill: #228833 }\n"
-	".row { fill: #f4f4f4 } .tick { stroke: #bbb } .mark { fill: #000 }\n"
-	".end { text-anchor: end } .middle { text-anchor: middle } .title { font-size: 15px }\n";
-
-static void put_escaped(FILE *file, const char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '<' || c == '>' || c == '&' || c == '"')
-			fprintf(file, "&#%u;", c);
-		else
-			putc(c < 0x20 || c >= 0x7f ? '?' : c, file);
-	}
-}
+	".mark { fill: #000 }\n";
 
 static double x_of(const struct lanes *lanes, u64 ts)
 {
@@ -46,15 +34,9 @@ static double x_of_column(unsigned int column)
 
 static void put_head(FILE *file, const struct lanes *lanes, const struct summary *summary)
 {
-	unsigned int width = LABEL_WIDTH + WIDTH + 60;
-	unsigned int height = TOP + lanes->nr * LANE_HEIGHT + BOTTOM;
-
-	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\"", width,
-		height);
-	fprintf(file, " viewBox=\"0 0 %u %u\">\n<style>\n%s</style>\n", width, height, style);
-	fprintf(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+	svg_begin(file, LABEL_WIDTH + WIDTH + 60, TOP + lanes->nr * LANE_HEIGHT + BOTTOM, style);
 	fprintf(file, "<text class=\"title\" x=\"10\" y=\"24\">");
-	put_escaped(file, summary->file);
+	escape_xml(file, summary->file);
 	fprintf(file, ": host, EL2 and guests from %.6f s to %.6f s</text>\n", lanes->from / 1e9,
 		lanes->to / 1e9);
 }
@@ -136,16 +118,16 @@ static void put_mark(FILE *file, const struct lanes *lanes, const struct summary
 		return;
 	fprintf(file, "<text class=\"middle mark\" x=\"%.1f\" y=\"%u\">&#9660;<title>%.2f us, ",
 		x_of(lanes, stay->begin), TOP + i * LANE_HEIGHT + 7, stay_length(stay) / 1e3);
-	put_escaped(file, reason_name(summary, stay->reason, text, sizeof(text)));
+	escape_xml(file, reason_name(summary, stay->reason, text, sizeof(text)));
 	if (stay->hcall != NO_HCALL) {
 		fprintf(file, ", ");
-		put_escaped(file, hcall_name(summary, stay->hcall, text, sizeof(text)));
+		escape_xml(file, hcall_name(summary, stay->hcall, text, sizeof(text)));
 	}
 	fprintf(file, "</title></text>\n");
 }
 
 /**
- * timeline_svg - write a time line as SVG
+ * timeline_svg - draw a time line
  * @file: where to
  * @lanes: its lines, sorted
  * @summary: the longest stays, and names
@@ -161,5 +143,4 @@ void timeline_svg(FILE *file, const struct lanes *lanes, const struct summary *s
 		put_lane(file, lanes->lanes[i], TOP + i * LANE_HEIGHT);
 	for (i = 0; i < summary->longest.nr; i++)
 		put_mark(file, lanes, summary, &summary->longest.stays[i]);
-	fprintf(file, "</svg>\n");
 }

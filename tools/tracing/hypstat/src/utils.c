@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "utils.h"
@@ -66,6 +67,13 @@ void die(const char *fmt, ...)
 	exit(STATUS_ERROR);
 }
 
+static void *checked(void *memory, size_t size)
+{
+	if (!memory)
+		die("no memory for %zu bytes", size);
+	return memory;
+}
+
 /**
  * xcalloc - allocate memory filled with 0, or exit
  * @nr: how many elements
@@ -75,11 +83,73 @@ void die(const char *fmt, ...)
  */
 void *xcalloc(size_t nr, size_t size)
 {
-	void *memory = calloc(nr, size);
+	return checked(calloc(nr, size), nr * size);
+}
 
-	if (!memory)
-		die("no memory for %zu bytes", nr * size);
-	return memory;
+/**
+ * xrealloc - make memory larger, or exit
+ * @memory: the memory
+ * @size: its new size
+ *
+ * Return: the memory, which may have moved.
+ */
+void *xrealloc(void *memory, size_t size)
+{
+	return checked(realloc(memory, size), size);
+}
+
+static char *read_all(int fd)
+{
+	size_t size = 0, room = 16384;
+	char *text = xcalloc(room, 1);
+	ssize_t got;
+
+	while ((got = read(fd, text + size, room - size - 1)) > 0) {
+		size += got;
+		if (size + 1 < room)
+			continue;
+		room *= 2;
+		text = xrealloc(text, room);
+	}
+	text[size] = '\0';
+	if (!got)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/**
+ * read_file - read a file of text
+ * @dir: the directory, open
+ * @name: the file's name in it
+ *
+ * Return: the text, terminated, which the caller frees, or NULL with errno.
+ */
+char *read_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), error;
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	text = read_all(fd);
+	error = errno;
+	close(fd);
+	errno = error;
+	return text;
+}
+
+/**
+ * now_ns - the time since the boot
+ *
+ * Return: the time in nanoseconds, with that in suspend.
+ */
+u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
 /**
@@ -106,6 +176,21 @@ long parse_seconds_duration(const char *text)
 	if (!unit || end[1] || value > LONG_MAX / seconds[unit - units])
 		return -1;
 	return value * seconds[unit - units];
+}
+
+/**
+ * parse_duration - read the argument of -d, or exit
+ * @text: the argument
+ *
+ * Return: seconds.
+ */
+long parse_duration(const char *text)
+{
+	long seconds = parse_seconds_duration(text);
+
+	if (seconds < 0)
+		die("-d takes a time such as 10s or 5m, not '%s'", text);
+	return seconds;
 }
 
 /**

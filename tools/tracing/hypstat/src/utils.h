@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <linux/compiler.h>
+#include <linux/types.h>
 
 /* The exit status of a command that could not do its work, as rtla has it */
 #define STATUS_ERROR	1
@@ -12,7 +13,11 @@ void __printf(1, 2) err_msg(const char *fmt, ...);
 void __printf(1, 2) __noreturn die(const char *fmt, ...);
 void quiet_libraries(void);
 void *xcalloc(size_t nr, size_t size);
+void *xrealloc(void *memory, size_t size);
+char *read_file(int dir, const char *name);
+u64 now_ns(void);
 long parse_seconds_duration(const char *text);
+long parse_duration(const char *text);
 void __noreturn usage(const char * const *lines, int status);
 
 #endif
