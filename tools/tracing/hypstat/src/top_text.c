@@ -52,7 +52,10 @@ static void print_row(const struct top_round *round, const struct entry *entry)
 
 	printf("%-34s %10.1f %7.3f", entry->name, hist->count * 1e9 / round->elapsed,
 	       share(round, hist->total));
-	print_time(round, loghist_mean(hist));
+	if (hist->count)
+		print_time(round, loghist_mean(hist));
+	else
+		printf(" %10s", "-");
 	if (round->view->guests) {
 		printf(" %7.3f", share(round, entry->guest));
 	} else {
@@ -122,6 +125,6 @@ void top_text(const struct top_round *round)
 		print_row(round, &round->rows.entries[i]);
 	}
 	if (i < round->rows.nr)
-		printf("and %u rows more\n", round->rows.nr - i);
+		printf("and %u more\n", round->rows.nr - i);
 	print_notes(round);
 }

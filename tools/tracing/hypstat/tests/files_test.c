@@ -3,86 +3,37 @@
  * files_test DIRECTORY HYPSTAT GENERATE: hypstat reports truncated and corrupted files. It ends
  * with status 0 or 1, soon, and says in one line what is wrong.
  */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <linux/types.h>
 
-#include "tap.h"
+#include "run.h"
 
 #define ROUNDS		300
-#define SECONDS		10	/* that one may take */
 #define HEADER		64	/* bytes of the file's head */
 #define OPTIONS		400	/* bytes at the file's end, which say where all the rest is */
 
 static const char *directory, *hypstat, *generate;
-static char file[4096], said[4096];
+static char file[4096];
 
-/* What a run of hypstat said, and how it ended */
-struct run {
-	int	status;
-	char	errors[1024];
-	size_t	size;
-};
-
-static void run_child(const char * const *args)
+static struct run *run(const char * const *args)
 {
-	int out = open("/dev/null", O_WRONLY);
-	int err = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	static struct run run;
 
-	dup2(out, 1);
-	dup2(err, 2);
-	alarm(SECONDS);
-	execv(args[0], (char **)args);
-	_exit(127);
+	run_start(&run, args);
+	run_end(&run);
+	return &run;
 }
 
-static struct run run(const char * const *args)
-{
-	struct run run = {};
-	pid_t child;
-	int fd;
-
-	fflush(stdout);
-	child = fork();
-	if (!child)
-		run_child(args);
-	waitpid(child, &run.status, 0);
-	fd = open(said, O_RDONLY);
-	run.size = read(fd, run.errors, sizeof(run.errors) - 1);
-	close(fd);
-	return run;
-}
-
-static struct run report(const char *path)
+static struct run *report(const char *path)
 {
 	const char *args[] = { hypstat, "report", path, NULL };
 
 	return run(args);
 }
 
-static bool one_line(const struct run *run)
-{
-	const char *end = strchr(run->errors, '\n');
-
-	return !strncmp(run->errors, "hypstat: ", 9) && end && !end[1];
-}
-
-static bool is_fine(const struct run *run)
-{
-	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) > 1)
-		return false;
-	return WEXITSTATUS(run->status) ? one_line(run) : true;
-}
-
 static void refuses(const char *what, const char *path, const char *why)
 {
-	struct run result = report(path);
-
-	if (!ok(WIFEXITED(result.status) && WEXITSTATUS(result.status) == 1 && one_line(&result) &&
-		strstr(result.errors, why), "%s: %s", what, why))
-		printf("# status %#x, %s", result.status, result.errors);
+	refused(report(path), what, why);
 }
 
 static void write_file(const char *data, size_t size)
@@ -127,7 +78,7 @@ static void corrupt(char *data, size_t size)
 
 static bool survives(const char *data, size_t size, char *copy)
 {
-	struct run result;
+	struct run *result;
 
 	memcpy(copy, data, size);
 	if (random() % 3) {
@@ -137,9 +88,9 @@ static bool survives(const char *data, size_t size, char *copy)
 		write_file(copy, random() % size);
 	}
 	result = report(file);
-	if (is_fine(&result))
+	if (run_is_fine(result))
 		return true;
-	printf("# status %#x, %s\n", result.status, result.errors);
+	printf("# status %#x, %s\n", result->status, result->errors);
 	return false;
 }
 
@@ -157,7 +108,7 @@ static void check_corruption(const char *data, size_t size)
 
 int main(int argc, char **argv)
 {
-	struct run result;
+	struct run *result;
 	size_t size;
 	char *data;
 
@@ -165,10 +116,9 @@ int main(int argc, char **argv)
 	hypstat = argv[2];
 	generate = argv[3];
 	snprintf(file, sizeof(file), "%s/trace.dat", directory);
-	snprintf(said, sizeof(said), "%s/said", directory);
 	data = read_sample(&size);
 	result = report(file);
-	ok(!result.status && !result.size, "a file is reported");
+	ok(!result->status && !*result->errors, "a file is reported");
 	refuses("no file", "/nonexistent", "No such file");
 	refuses("another file", "/proc/self/status", "no trace.dat");
 	write_file(data, size / 2);
