@@ -8,6 +8,7 @@
  * Words that are not known are skipped.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "account.h"
@@ -39,7 +40,7 @@ static bool next_word(const char **at, struct word *word)
 	if (!**at || **at == '\n')
 		return false;
 	word->key = *at;
-	word->end = *at += strcspn(*at, " \n");
+	word->end = *at += strcspn(*at, "\n ");
 	equal = memchr(word->key, '=', word->end - word->key);
 	word->value = equal ? equal + 1 : NULL;
 	return true;
@@ -96,7 +97,7 @@ static bool parse_value(const struct word *word, struct loghist *hist)
 /* A name is shown in a terminal. */
 static bool parse_name(const char **at, char *name)
 {
-	size_t size = strcspn(*at, " \n"), i;
+	size_t size = strcspn(*at, "\n "), i;
 
 	if (!size || size >= ENTRY_NAME)
 		return false;
@@ -267,7 +268,7 @@ struct entry *account_entry(struct account *account, const char *name, unsigned 
 		die("there are more than %d entries", ACCOUNT_ENTRIES);
 	entry = &account->entries[account->nr++];
 	memset(entry, 0, sizeof(*entry));
-	strncpy(entry->name, name, sizeof(entry->name) - 1);
+	snprintf(entry->name, sizeof(entry->name), "%s", name);
 	return entry;
 }
 

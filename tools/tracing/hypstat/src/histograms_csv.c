@@ -12,7 +12,8 @@ static void print_head(void)
 {
 	unsigned int i;
 
-	printf("cpu,name,count,total_ns,mean_ns,p50_bound_ns,p90_bound_ns,p99_bound_ns,p999_bound_ns,max_ns");
+	printf("cpu,name,count,total_ns,mean_ns,p50_bound_ns,p90_bound_ns,p99_bound_ns,");
+	printf("p999_bound_ns,max_ns");
 	for (i = 0; i < LOGHIST_BUCKETS - 1; i++)
 		printf(",below_%llu", (unsigned long long)loghist_bound(i));
 	printf(",above\n");

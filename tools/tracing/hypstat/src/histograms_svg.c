@@ -78,31 +78,33 @@ static void put_title(const struct picture *picture)
 	const struct histograms *histograms = picture->histograms;
 	char text[TIME_TEXT];
 
-	fprintf(picture->file, "<text class=\"title\" x=\"10\" y=\"24\">Stays at EL2 by %s, %u CPUs, ",
-		histograms->view->name, histograms->accounts->nr_cpus);
+	fprintf(picture->file, "<text class=\"title\" x=\"10\" y=\"24\">");
+	fprintf(picture->file, "Stays at EL2 by %s, %u CPUs, ", histograms->view->name,
+		histograms->accounts->nr_cpus);
 	if (histograms->elapsed)
 		fprintf(picture->file, "%s</text>\n",
 			histograms_time(histograms, histograms->elapsed, text));
 	else
 		fprintf(picture->file, "since the last reset</text>\n");
-	fprintf(picture->file, "<text class=\"small\" x=\"10\" y=\"44\">Each bar: stays between two powers of two of ns. Green: not at EL2.</text>\n");
+	fprintf(picture->file, "<text class=\"small\" x=\"10\" y=\"44\">");
+	fprintf(picture->file, "A bar: times between two powers of two. Green: not at EL2</text>\n");
 }
 
 /* A line at the upper bound of each bucket, and its time */
 static void put_bounds(const struct picture *picture)
 {
 	unsigned int bottom = TOP + picture->rows.nr * ROW_HEIGHT, bucket;
+	FILE *file = picture->file;
 	char text[TIME_TEXT];
 
 	for (bucket = picture->first; bucket <= picture->last; bucket++) {
 		unsigned int x = x_of(picture, bucket + 1);
 
-		fprintf(picture->file, "<line class=\"tick\" x1=\"%u\" x2=\"%u\" y1=\"%u\" y2=\"%u\"/>",
-			x, x, TOP, bottom + 4);
+		fprintf(file, "<path class=\"tick\" d=\"M%u %u V%u\"/>\n", x, TOP, bottom + 4);
 		if ((picture->last - bucket) % 2)
 			continue;
-		fprintf(picture->file, "<text class=\"middle bound\" x=\"%u\" y=\"%u\">%s</text>\n",
-			x, bottom + 18, histograms_bound(picture->histograms, bucket, text));
+		fprintf(file, "<text class=\"middle bound\" x=\"%u\" y=\"%u\">%s</text>\n", x,
+			bottom + 18, histograms_bound(picture->histograms, bucket, text));
 	}
 }
 
@@ -141,8 +143,9 @@ static void put_row(const struct picture *picture, unsigned int nr)
 	u64 most = loghist_most(&row->hist);
 
 	put_label(picture, row, y);
-	fprintf(picture->file, "<rect class=\"row\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>\n",
-		LABEL_WIDTH, y + 2, bars_width(picture), ROW_HEIGHT - 4);
+	fprintf(picture->file, "<rect class=\"row\" x=\"%u\" y=\"%u\"", LABEL_WIDTH, y + 2);
+	fprintf(picture->file, " width=\"%u\" height=\"%u\"/>\n", bars_width(picture),
+		ROW_HEIGHT - 4);
 	fprintf(picture->file, "<g class=\"%s\">\n", nr < picture->nr_stays ? "stay" : "gap");
 	for (bucket = picture->first; bucket <= picture->last; bucket++) {
 		u64 count = row->hist.buckets[bucket];

@@ -134,5 +134,5 @@ void histograms_text(const struct histograms *histograms)
 		print_account(histograms, &histograms->accounts[i]);
 		printf("\n");
 	}
-	printf("*: since the last reset. p99 is the bound of its bucket: a power of two, within a factor of two\n");
+	printf("*: since the last reset. p99 is a bound: a power of two, within a factor of two\n");
 }

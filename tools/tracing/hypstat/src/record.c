@@ -82,17 +82,16 @@ static void add_event(struct record *record, const char *event)
 
 static void parse_option(struct record *record, int option)
 {
-	if (option == 'o') {
+	if (option == 'o')
 		record->output = optarg;
-	} else if (option == 'e') {
+	else if (option == 'e')
 		add_event(record, optarg);
-	} else if (option == OPTION_BUFFER_SIZE) {
+	else if (option == OPTION_BUFFER_SIZE)
 		record->buffer_size = optarg;
-	} else if (option == 'd') {
+	else if (option == 'd')
 		record->duration = parse_duration(optarg);
-	} else {
+	else
 		usage(help, option == 'h' ? 0 : STATUS_ERROR);
-	}
 }
 
 static void parse_args(struct record *record, int argc, char **argv)

@@ -269,7 +269,7 @@ static void show(struct top *top, const struct sample *now, const struct sample 
 	if (make_round(top, now, before))
 		top_text(&top->round);
 	else
-		printf("hypstat top: the accounting was reset, so there are no figures since then\n");
+		printf("hypstat top: the accounting was reset: no figures for this time\n");
 	if (!now->hyp.on)
 		printf("The accounting was turned off: EL2 counts nothing\n");
 	end_screen(top);

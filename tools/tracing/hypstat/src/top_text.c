@@ -105,8 +105,10 @@ static void print_notes(const struct top_round *round)
 {
 	printf("\n");
 	print_gaps(round);
-	if (!round->view->guests)
-		printf("*: since the last reset. Percentiles are bounds: powers of two, within a factor of two\n");
+	if (round->view->guests)
+		return;
+	printf("*: since the last reset. ");
+	printf("Percentiles are bounds: powers of two, within a factor of two\n");
 }
 
 /**

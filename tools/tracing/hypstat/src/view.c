@@ -60,8 +60,6 @@ static const struct sort sorts[] = {
 	{ "name", value_name },
 };
 
-#define ARRAY_END(array)	((array) + sizeof(array) / sizeof(*(array)))
-
 /**
  * parse_view - read the argument of --by, or exit
  * @name: the argument
@@ -70,11 +68,11 @@ static const struct sort sorts[] = {
  */
 const struct view *parse_view(const char *name)
 {
-	const struct view *view;
+	unsigned int i;
 
-	for (view = views; view < ARRAY_END(views); view++) {
-		if (!strcmp(view->name, name))
-			return view;
+	for (i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		if (!strcmp(views[i].name, name))
+			return &views[i];
 	}
 	die("--by takes reason, hypercall, exit, vm or vcpu, not '%s'", name);
 }
@@ -87,11 +85,11 @@ const struct view *parse_view(const char *name)
  */
 const struct sort *parse_sort(const char *name)
 {
-	const struct sort *sort;
+	unsigned int i;
 
-	for (sort = sorts; sort < ARRAY_END(sorts); sort++) {
-		if (!strcmp(sort->name, name))
-			return sort;
+	for (i = 0; i < sizeof(sorts) / sizeof(*sorts); i++) {
+		if (!strcmp(sorts[i].name, name))
+			return &sorts[i];
 	}
 	die("--sort takes time, rate, mean, max, p99, guest or name, not '%s'", name);
 }

@@ -12,7 +12,7 @@ static const char text[] =
 	"# version=1 cpus=4 on=1 later=x\n"
 	"hcall:__kvm_vcpu_run count=6 total_ns=9000 max_ns=3000 hist=10:5,12:1\n"
 	"psci:CPU_OFF count=0 total_ns=70 max_ns=0\n"
-	"guest:WFx  count=1 total_ns=8 later=7:8,9 max_ns=8 hist=4:1 \n"
+	"guest:WFx  count=1 total_ns=8 later=7:8,9 max_ns=8 hist=4:1\n"
 	"in:guest count=18446744073709551615 total_ns=1 max_ns=1 hist=31:18446744073709551615\n";
 
 /* What can't be read, and in which line; each comes behind a good head if it has none. */
@@ -130,7 +130,7 @@ static void check_truncated(void)
 /* Bytes that a parser cares about */
 static char some_byte(void)
 {
-	static const char bytes[] = "# \n=:,0129-x";
+	static const char bytes[] = "#\n =:,0129-x";
 
 	return random() % 4 ? bytes[random() % (sizeof(bytes) - 1)] : random();
 }

@@ -38,7 +38,8 @@ static void fill(unsigned int nr, unsigned int bits)
 	srandom(nr + bits);
 	memset(&hist, 0, sizeof(hist));
 	for (i = 0; i < nr; i++) {
-		values[i] = ((u64)random() << 31 ^ random()) & ((1ULL << (random() % bits + 1)) - 1);
+		values[i] = (u64)random() << 31 ^ random();
+		values[i] &= (1ULL << (random() % bits + 1)) - 1;
 		count(values[i]);
 	}
 	qsort(values, nr, sizeof(*values), compare);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Runs hypstat, and says what it has printed. */
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "run.h"
 
-#define SECONDS	40	/* that a run may take, on a machine with other work */
+#define SECONDS	60	/* that a run may take, on a machine with other work */
 
 static void run_child(const struct run *run, const char * const *args)
 {
@@ -74,4 +75,18 @@ bool run_refused(const struct run *run)
 bool run_is_fine(const struct run *run)
 {
 	return !run->status || run_refused(run);
+}
+
+/**
+ * run_seconds - the CPU time of all runs that have ended
+ *
+ * Return: seconds, of user space and the kernel.
+ */
+double run_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }

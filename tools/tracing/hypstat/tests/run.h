@@ -29,6 +29,7 @@ void run_start(struct run *run, const char * const *args);
 void run_end(struct run *run);
 bool run_refused(const struct run *run);
 bool run_is_fine(const struct run *run);
+double run_seconds(void);
 
 /* Check that hypstat said what is wrong. */
 static inline void refused(const struct run *run, const char *what, const char *why)

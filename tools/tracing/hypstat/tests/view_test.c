@@ -21,7 +21,7 @@ static const struct {
 	const char	*reason;
 	const char	*sort;
 	const char	*rows;
-} cases[] = {
+} shown[] = {
 	{ "reason", NULL, "time", "hcall psci:CPU_OFF guest:WFx psci:CPU_SUSPEND smc " },
 	{ "reason", NULL, "rate", "hcall smc guest:WFx psci:CPU_OFF psci:CPU_SUSPEND " },
 	{ "reason", NULL, "mean", "psci:CPU_OFF hcall guest:WFx psci:CPU_SUSPEND smc " },
@@ -56,11 +56,11 @@ static void check_rows(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		view_select(parse_view(cases[i].by), &account, cases[i].reason, &rows);
-		view_sort(&rows, parse_sort(cases[i].sort));
-		if (!ok(!strcmp(names(), cases[i].rows), "by %s, %s, sorted by %s", cases[i].by,
-			cases[i].reason ?: "all", cases[i].sort))
+	for (i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+		view_select(parse_view(shown[i].by), &account, shown[i].reason, &rows);
+		view_sort(&rows, parse_sort(shown[i].sort));
+		if (!ok(!strcmp(names(), shown[i].rows), "by %s, %s, sorted by %s", shown[i].by,
+			shown[i].reason ?: "all", shown[i].sort))
 			printf("# %s\n", names());
 	}
 }
