@@ -21,6 +21,16 @@ static void print_buckets(struct json *json, const struct loghist *hist)
 	json_close(json, ']');
 }
 
+static void print_distribution(struct json *json, const struct loghist *hist)
+{
+	json_number(json, "p50_bound_ns", loghist_percentile(hist, 500));
+	json_number(json, "p90_bound_ns", loghist_percentile(hist, 900));
+	json_number(json, "p99_bound_ns", loghist_percentile(hist, 990));
+	json_number(json, "p999_bound_ns", loghist_percentile(hist, 999));
+	json_number(json, "max_ns", hist->max);
+	print_buckets(json, hist);
+}
+
 static void print_entry(struct json *json, const struct entry *entry)
 {
 	const struct loghist *hist = &entry->hist;
@@ -30,12 +40,8 @@ static void print_entry(struct json *json, const struct entry *entry)
 	json_number(json, "count", hist->count);
 	json_number(json, "total_ns", hist->total);
 	json_number(json, "mean_ns", loghist_mean(hist));
-	json_number(json, "p50_bound_ns", loghist_percentile(hist, 500));
-	json_number(json, "p90_bound_ns", loghist_percentile(hist, 900));
-	json_number(json, "p99_bound_ns", loghist_percentile(hist, 990));
-	json_number(json, "p999_bound_ns", loghist_percentile(hist, 999));
-	json_number(json, "max_ns", hist->max);
-	print_buckets(json, hist);
+	if (loghist_has_buckets(hist))
+		print_distribution(json, hist);
 	json_close(json, '}');
 }
 

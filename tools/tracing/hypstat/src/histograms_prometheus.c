@@ -11,37 +11,35 @@
 
 /**
  * struct family - metrics of one name
- * @name: it, without its unit
- * @label: what its members differ by
- * @help: what they are
- * @gaps: they are of the times that are not EL2's
- * @longest: the longest time in place of the histogram
+ * @name: it
+ * @type: what Prometheus makes of it
+ * @help: what it is
+ * @gaps: it is of the times that are not EL2's
+ * @print: prints that of an entry
  */
 struct family {
 	const char	*name;
-	const char	*label;
+	const char	*type;
 	const char	*help;
 	bool		gaps;
-	bool		longest;
+	void		(*print)(const struct family *family, const struct account *account,
+				 const struct entry *entry);
 };
 
-static const struct family families[] = {
-	{ "stay", "reason", "Time at EL2, a stay each time." },
-	{ "stay_longest", "reason", "The longest stay at EL2 since the last reset.",
-	  .longest = true },
-	{ "gap", "in", "Time that a CPU left to a guest, to firmware, or to idle.", .gaps = true },
-	{ "gap_longest", "in", "The longest of these times since the last reset.",
-	  .gaps = true, .longest = true },
-};
-
+/* A name and the labels. What follows is another label, and the end. */
 static void open_labels(const struct family *family, const char *suffix,
 			const struct account *account, const struct entry *entry)
 {
-	printf("hypstat_%s_seconds%s{", family->name, suffix);
+	printf("hypstat_%s%s{", family->name, suffix);
 	if (account->cpu != NO_CPU)
 		printf("cpu=\"%d\",", account->cpu);
-	printf("%s=", family->label);
+	printf("%s=", family->gaps ? "in" : "reason");
 	escape_label(entry->name + (family->gaps ? strlen(GAP) : 0));
+}
+
+static void print_number(u64 value)
+{
+	printf("} %llu\n", (unsigned long long)value);
 }
 
 static void print_seconds(u64 ns)
@@ -59,35 +57,55 @@ static void print_histogram(const struct family *family, const struct account *a
 		sum += entry->hist.buckets[i];
 		open_labels(family, "_bucket", account, entry);
 		if (i < LOGHIST_BUCKETS - 1)
-			printf(",le=\"%.10g\"} ", loghist_bound(i) / 1e9);
+			printf(",le=\"%.10g\"", loghist_bound(i) / 1e9);
 		else
-			printf(",le=\"+Inf\"} ");
-		printf("%llu\n", (unsigned long long)sum);
+			printf(",le=\"+Inf\"");
+		print_number(sum);
 	}
 	open_labels(family, "_sum", account, entry);
 	print_seconds(entry->hist.total);
 	open_labels(family, "_count", account, entry);
-	printf("} %llu\n", (unsigned long long)sum);
+	print_number(sum);
 }
 
-static void print_entry(const struct family *family, const struct account *account,
-			const struct entry *entry)
+static void print_longest(const struct family *family, const struct account *account,
+			  const struct entry *entry)
 {
-	if (!family->longest) {
-		print_histogram(family, account, entry);
-		return;
-	}
 	open_labels(family, "", account, entry);
 	print_seconds(entry->hist.max);
 }
+
+static void print_total(const struct family *family, const struct account *account,
+			const struct entry *entry)
+{
+	open_labels(family, "", account, entry);
+	print_seconds(entry->hist.total);
+}
+
+static void print_count(const struct family *family, const struct account *account,
+			const struct entry *entry)
+{
+	open_labels(family, "", account, entry);
+	print_number(entry->hist.count);
+}
+
+static const struct family families[] = {
+	{ "stay_seconds", "histogram", "Time at EL2, a stay each time.",
+	  .print = print_histogram },
+	{ "stay_longest_seconds", "gauge", "The longest stay at EL2 since the last reset.",
+	  .print = print_longest },
+	{ "gap_seconds_total", "counter", "Time that is not EL2's, but a guest's or firmware's.",
+	  .gaps = true, .print = print_total },
+	{ "gaps_total", "counter", "How often EL2 entered a guest, firmware, or idle.",
+	  .gaps = true, .print = print_count },
+};
 
 static void print_family(const struct family *family, const struct histograms *histograms)
 {
 	unsigned int i, j;
 
-	printf("# HELP hypstat_%s_seconds %s\n", family->name, family->help);
-	printf("# TYPE hypstat_%s_seconds %s\n", family->name,
-	       family->longest ? "gauge" : "histogram");
+	printf("# HELP hypstat_%s %s\n", family->name, family->help);
+	printf("# TYPE hypstat_%s %s\n", family->name, family->type);
 	for (i = 0; i < histograms->nr; i++) {
 		const struct account *account = &histograms->accounts[i];
 
@@ -96,7 +114,7 @@ static void print_family(const struct family *family, const struct histograms *h
 
 			if (entry_is_gap(entry) == family->gaps &&
 			    entry_matches(entry, histograms->reason))
-				print_entry(family, account, entry);
+				family->print(family, account, entry);
 		}
 	}
 }

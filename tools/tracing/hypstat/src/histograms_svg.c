@@ -69,8 +69,10 @@ static void find_rows(struct picture *picture)
 	view_sort(&picture->rows, parse_sort("time"));
 	picture->nr_stays = picture->rows.nr;
 	view_gaps(histograms->accounts, histograms->reason, &gaps);
-	for (i = 0; i < gaps.nr; i++)
-		*account_entry(&picture->rows, gaps.entries[i].name, 0) = gaps.entries[i];
+	for (i = 0; i < gaps.nr; i++) {
+		if (loghist_has_buckets(&gaps.entries[i].hist))
+			*account_entry(&picture->rows, gaps.entries[i].name, 0) = gaps.entries[i];
+	}
 }
 
 static void put_title(const struct picture *picture)

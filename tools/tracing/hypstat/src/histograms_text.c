@@ -75,14 +75,16 @@ static void print_row(const struct histograms *histograms, const struct entry *r
 
 	printf("\n%s: %llu, total %s", row->name, (unsigned long long)hist->count,
 	       histograms_time(histograms, hist->total, text));
-	if (hist->count) {
+	if (hist->count)
 		printf(", mean %s", histograms_time(histograms, loghist_mean(hist), text));
+	if (loghist_has_buckets(hist)) {
 		printf(", p99 <= %s",
 		       histograms_time(histograms, loghist_percentile(hist, 990), text));
 		printf(", longest* %s", histograms_time(histograms, hist->max, text));
 	}
 	putchar('\n');
-	print_buckets(histograms, hist);
+	if (loghist_has_buckets(hist))
+		print_buckets(histograms, hist);
 }
 
 static void print_rows(const struct histograms *histograms, struct account *rows)

@@ -51,7 +51,18 @@ bool loghist_since(struct loghist *hist, const struct loghist *before)
 }
 
 /**
- * loghist_is_whole - whether each time is in a bucket
+ * loghist_has_buckets - whether it is known how the times are distributed
+ * @hist: the histogram
+ *
+ * Return: whether it is.
+ */
+bool loghist_has_buckets(const struct loghist *hist)
+{
+	return loghist_most(hist);
+}
+
+/**
+ * loghist_is_whole - whether each time is in a bucket, if there are buckets
  * @hist: the histogram
  *
  * Return: whether the buckets have as many times as were counted.
@@ -63,7 +74,7 @@ bool loghist_is_whole(const struct loghist *hist)
 
 	for (i = 0; i < LOGHIST_BUCKETS; i++)
 		sum += hist->buckets[i];
-	return sum == hist->count;
+	return !sum || sum == hist->count;
 }
 
 /**
@@ -101,14 +112,14 @@ u64 loghist_mean(const struct loghist *hist)
  * @permille: the share; 999 is p99.9
  *
  * Return: the upper bound of the percentile's bucket in nanoseconds, the longest time for the
- * last bucket, 0 if there are none.
+ * last bucket, 0 if there are no buckets.
  */
 u64 loghist_percentile(const struct loghist *hist, unsigned int permille)
 {
 	u64 rank = hist_rank(hist->count, permille), seen = 0;
 	unsigned int bucket;
 
-	if (!hist->count)
+	if (!loghist_has_buckets(hist))
 		return 0;
 	for (bucket = 0; bucket < LOGHIST_BUCKETS - 1; bucket++) {
 		seen += hist->buckets[bucket];

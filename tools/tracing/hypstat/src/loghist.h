@@ -13,7 +13,7 @@
  * @total: their sum in nanoseconds
  * @max: the longest since the last reset
  * @buckets: how many are in each bucket: [0, 1) ns, [1, 2) ns, [2, 4) ns, and so on; the last
- *	bucket has no upper bound
+ *	bucket has no upper bound. All are empty if it is only known how many times there are
  */
 struct loghist {
 	u64	count;
@@ -36,6 +36,7 @@ static inline u64 loghist_low(unsigned int bucket)
 
 void loghist_add(struct loghist *hist, const struct loghist *other);
 bool loghist_since(struct loghist *hist, const struct loghist *before);
+bool loghist_has_buckets(const struct loghist *hist);
 bool loghist_is_whole(const struct loghist *hist);
 u64 loghist_most(const struct loghist *hist);
 u64 loghist_mean(const struct loghist *hist);

@@ -39,7 +39,7 @@ static void print_percentiles(const struct top_round *round, const struct loghis
 	unsigned int i;
 
 	for (i = 0; i < NR_PERMILLES; i++) {
-		if (hist->count)
+		if (loghist_has_buckets(hist))
 			print_bound(round, loghist_percentile(hist, permilles[i]));
 		else
 			printf(" %11s", "-");

@@ -44,7 +44,7 @@ static const struct {
 	{ "# version=1\nsmc count=1 hist=3\n", 2, "not understood" },
 	{ "# version=1\nsmc count=1 hist=3:1,\n", 2, "not understood" },
 	{ "# version=1\nsmc count=1 hist=3:1;\n", 2, "not understood" },
-	{ "# version=1\nsmc count=1\n", 2, "another sum" },
+	{ "# version=1\nsmc count=0 hist=3:1\n", 2, "another sum" },
 	{ "# version=1\nffa count=0\nsmc count=2 hist=3:1\n", 3, "another sum" },
 	{ "# version=1\nffa count=0\nsmc count=1 hist=3:1", 3, "truncated" },
 };

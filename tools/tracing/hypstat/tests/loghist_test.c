@@ -83,6 +83,9 @@ static void check_numbers(void)
 	ok(loghist_is_whole(&hist), "each value is in a bucket");
 	hist.count++;
 	ok(!loghist_is_whole(&hist), "one value is in none");
+	memset(hist.buckets, 0, sizeof(hist.buckets));
+	ok(loghist_is_whole(&hist), "values without buckets");
+	equals("a percentile of these is 0", loghist_percentile(&hist, 500), 0);
 	equals("the bounds of the first bucket", loghist_low(0) + loghist_bound(0), 1);
 	equals("a bucket begins where the one before ends", loghist_low(9), loghist_bound(8));
 }
