@@ -19,7 +19,19 @@ RECORD = {
                  "-e hypervisor",
     "hypstat": "hypstat record -o $size -e sched --trace-buffer-size $size"}
 END = " $guest || exit\ntrace-cmd report -i $size >$size.text 2>/dev/null\ndone\n"
-METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,quantile="0[.\d]*")?})? [.\d]+')
+ACCOUNTED = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
+hypstat top -r 3 -i 0.2 >top && hypstat hist --reset --json sh -c 'guest --hvc 100 >guest' >hist &&
+	hypstat hist --reset --prometheus sh -c 'guest >guest' >metrics || exit
+cat /sys/kernel/tracing/hypervisor/accounting
+"""
+# Each says in one line what to do instead.
+REFUSED = """cp -R usr /
+for words in "top" "hist" "hist true" "record true"; do
+	{} hypstat $words 2>said && exit 1
+	[ "$(wc -l <said)" = 1 ] && grep "{}" said || exit
+done
+"""
+METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,\w+="[-+.\w]+")?})? [.\d]+')
 
 
 @pytest.mark.host
@@ -53,3 +65,28 @@ def test_report(vm, checks, tmp_path, release, how):
             "report", "--prometheus", out / size).splitlines())))
         hypstat.say("timeline", "--svg", svg, out / size)
         checks("a time line", "CPU 1 EL2" in xml.etree.ElementTree.parse(svg).getroot().itertext())
+
+
+@pytest.mark.seconds(15)
+def test_accounting(vm, checks, tmp_path):
+    """hypstat hist has the guest's own count, and leaves the accounting as it was."""
+    clients.trace_cmd(tmp_path, "machine")
+    hypstat.cross(tmp_path)
+    done = vm.ok("it counts", ACCOUNTED, files=tmp_path, timeout=120)
+    stays = json.loads((done.out / "hist").read_text())["accounts"][0]["stays"]
+    counts = {row["name"]: row["count"] for row in stays}
+    checks.equals("hypercalls of the guest", counts.get("guest:HVC64"), 100)
+    checks.equals("refreshes", (done.out / "top").read_text().count("MAX*"), 3)
+    checks("off again", done.output.splitlines()[-1] == "0")
+    checks("metrics", all(map(METRIC.fullmatch, (done.out / "metrics").read_text().splitlines())))
+
+
+@pytest.mark.seconds(10)
+@pytest.mark.parametrize("mode, user, why", [
+    ("vhe", "", "perf kvm stat"),
+    ("protected", "chroot --userspec=1000:1000 /", "run hypstat as root")])
+def test_refused(vm, tmp_path, mode, user, why):
+    """With VHE, and without rights"""
+    clients.trace_cmd(tmp_path, "machine")
+    hypstat.cross(tmp_path)
+    vm.ok(why, REFUSED.format(user, why), files=tmp_path, mode=mode)

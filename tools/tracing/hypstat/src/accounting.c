@@ -19,24 +19,6 @@
 
 static int dir_to_turn_off;
 
-static int write_file(int dir, const char *name, const char *text)
-{
-	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
-	ssize_t written;
-
-	if (fd < 0)
-		return -1;
-	written = write(fd, text, strlen(text));
-	close(fd);
-	return written < 0 ? -1 : 0;
-}
-
-static void write_or_die(const struct accounting *accounting, const char *name, const char *text)
-{
-	if (write_file(accounting->dir, name, text))
-		die("can't write %s to hypervisor/%s: %s", text, name, strerror(errno));
-}
-
 static char *cpu_file(int cpu, char *name)
 {
 	snprintf(name, CPU_FILE_SIZE, CPU_FILE, cpu);
@@ -90,12 +72,10 @@ static void turn_off(void)
  */
 void accounting_turn_on(struct accounting *accounting)
 {
-	char *text = read_file(accounting->dir, SWITCH);
+	char *text = hyp_read(accounting->dir, SWITCH);
 
-	if (!text)
-		die("can't read hypervisor/" SWITCH ": %s", strerror(errno));
 	if (*text != '1') {
-		write_or_die(accounting, SWITCH, "1");
+		hyp_write(accounting->dir, SWITCH, "1");
 		dir_to_turn_off = accounting->dir;
 		atexit(turn_off);
 	}
@@ -112,23 +92,20 @@ void accounting_reset(const struct accounting *accounting)
 	int cpu;
 
 	if (!accounting->cpus) {
-		write_or_die(accounting, TOTAL, "0");
+		hyp_write(accounting->dir, TOTAL, "0");
 		return;
 	}
 	for (cpu = 0; cpu < accounting->nr_cpus; cpu++) {
 		if (cpus_has(accounting->cpus, cpu))
-			write_or_die(accounting, cpu_file(cpu, name), "0");
+			hyp_write(accounting->dir, cpu_file(cpu, name), "0");
 	}
 }
 
 static void read_account(int dir, const char *name, struct account *account)
 {
-	char *text = read_file(dir, name);
-	const char *error;
+	char *text = hyp_read(dir, name);
+	const char *error = account_parse(account, text);
 
-	if (!text)
-		die("can't read hypervisor/%s: %s", name, strerror(errno));
-	error = account_parse(account, text);
 	if (error)
 		die("hypervisor/%s, line %u: %s", name, account->line, error);
 	free(text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "histograms.h"
+#include "overhead.h"
 #include "record.h"
 #include "report.h"
 #include "timeline.h"
@@ -17,6 +18,7 @@ static const char * const help[] = {
 	"",
 	"  commands:",
 	"     hist     - shows how EL2's times are distributed, as EL2 itself counts them",
+	"     overhead - measures what tracing and accounting cost on this machine",
 	"     record   - writes the hypervisor's events, and those of the host, to a trace.dat",
 	"     report   - sums up the hypervisor's events of a trace.dat",
 	"     top      - shows live what EL2 costs, as EL2 itself counts it",
@@ -33,6 +35,7 @@ struct command {
 
 static const struct command commands[] = {
 	{ "hist", histograms_main },
+	{ "overhead", overhead_main },
 	{ "record", record_main },
 	{ "report", report_main },
 	{ "timeline", timeline_main },

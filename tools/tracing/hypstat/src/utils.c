@@ -140,6 +140,54 @@ char *read_file(int dir, const char *name)
 }
 
 /**
+ * write_file - write to a file
+ * @dir: the directory, open
+ * @name: the file's name in it
+ * @text: what is written
+ *
+ * Return: whether it was, else errno says why not.
+ */
+bool write_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+	ssize_t written;
+
+	if (fd < 0)
+		return false;
+	written = write(fd, text, strlen(text));
+	close(fd);
+	return written >= 0;
+}
+
+/**
+ * hyp_write - write to a file of the hypervisor's directory, or exit
+ * @dir: the directory, open
+ * @name: the file's name in it
+ * @text: what is written
+ */
+void hyp_write(int dir, const char *name, const char *text)
+{
+	if (!write_file(dir, name, text))
+		die("can't write %s to hypervisor/%s: %s", text, name, strerror(errno));
+}
+
+/**
+ * hyp_read - read a file of the hypervisor's directory, or exit
+ * @dir: the directory, open
+ * @name: the file's name in it
+ *
+ * Return: the text, terminated, which the caller frees.
+ */
+char *hyp_read(int dir, const char *name)
+{
+	char *text = read_file(dir, name);
+
+	if (!text)
+		die("can't read hypervisor/%s: %s", name, strerror(errno));
+	return text;
+}
+
+/**
  * now_ns - the time since the boot
  *
  * Return: the time in nanoseconds, with that in suspend.

@@ -2,6 +2,7 @@
 #ifndef HYPSTAT_UTILS_H
 #define HYPSTAT_UTILS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -15,6 +16,9 @@ void quiet_libraries(void);
 void *xcalloc(size_t nr, size_t size);
 void *xrealloc(void *memory, size_t size);
 char *read_file(int dir, const char *name);
+bool write_file(int dir, const char *name, const char *text);
+void hyp_write(int dir, const char *name, const char *text);
+char *hyp_read(int dir, const char *name);
 u64 now_ns(void);
 long parse_seconds_duration(const char *text);
 long parse_duration(const char *text);

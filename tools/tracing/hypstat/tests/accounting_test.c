@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accounting_test DIRECTORY HYPSTAT: hypstat top and hist read files that stand for those of the
+ * accounting_test DIRECTORY HYPSTAT: hypstat top, hist and overhead use files that stand for those of the
  * kernel. They switch the accounting off again, also when they fail or are ended.
  */
 #include <errno.h>
@@ -354,6 +354,31 @@ static void check_cost(void)
 	   cost * 1e6);
 }
 
+static void check_overhead(void)
+{
+	say(WORDS("overhead", "-r", "2"));
+	refuses("no write_event", "CONFIG_KVM_HYP_TRACING_SELFTEST");
+	make_directory("hypervisor/events");
+	make_directory("hypervisor/events/hypervisor");
+	make_directory("hypervisor/events/hypervisor/selftest");
+	write_text("hypervisor/write_event", "");
+	write_text("hypervisor/trace", "");
+	write_text("hypervisor/set_event", "");
+	write_text("hypervisor/events/enable", "1\n");
+	write_text("hypervisor/events/hypervisor/selftest/enable", "0\n");
+	write_text("hypervisor/events/hypervisor/selftest/filter", "none\n");
+	say(WORDS("overhead", "-r", "2"));
+	shows("overhead", "an event, filtered ");
+	shows("overhead", "2 rounds of");
+	ok(first_byte(SWITCH) == '0', "the accounting is off at the end");
+	ok(first_byte("hypervisor/tracing_on") == '0', "so is tracing");
+	say(WORDS("overhead", "-r", "2"));
+	refuses("a filter", "has a filter");
+	write_text("hypervisor/tracing_on", "1\n");
+	say(WORDS("overhead", "-r", "2"));
+	refuses("tracing is on", "tracing is on");
+}
+
 /* What is missing, from less to more */
 static void check_refusals(void)
 {
@@ -392,6 +417,7 @@ int main(int argc, char **argv)
 	check_arguments();
 	check_corruption();
 	check_cost();
+	check_overhead();
 	check_refusals();
 	return tap_end();
 }
