@@ -12,7 +12,7 @@
 #include "utils.h"
 
 #define LOG_READ_ALL	3		/* syslog(2) */
-#define LOG_SIZE	(1 << 20)
+#define LOG_SIZE	0x100000
 
 /* The first line of a file, or what stands for it */
 static void read_line(const char *path, const char *otherwise, char *line)

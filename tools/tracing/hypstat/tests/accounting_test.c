@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accounting_test DIRECTORY HYPSTAT: hypstat top, hist and overhead use files that stand for those of the
- * kernel. They switch the accounting off again, also when they fail or are ended.
+ * accounting_test DIRECTORY HYPSTAT: hypstat top, hist and overhead use files that stand for those
+ * of the kernel. They switch the accounting off again, also when they fail or are ended.
  */
 #include <errno.h>
 #include <signal.h>
