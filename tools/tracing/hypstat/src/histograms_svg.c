@@ -89,7 +89,7 @@ static void put_title(const struct picture *picture)
 	else
 		fprintf(picture->file, "since the last reset</text>\n");
 	fprintf(picture->file, "<text class=\"small\" x=\"10\" y=\"44\">");
-	fprintf(picture->file, "A bar: times between two powers of two. Green: not at EL2</text>\n");
+	fprintf(picture->file, "A bar: times between two powers of two. Green: not EL2</text>\n");
 }
 
 /* A line at the upper bound of each bucket, and its time */
