@@ -323,8 +323,10 @@ bool account_since(struct account *account, const struct account *before)
 	bool grew = true;
 	unsigned int i;
 
+	/* One without a count was only under way. */
 	for (i = 0; i < before->nr; i++)
-		grew &= !!account_find(account, before->entries[i].name, i);
+		grew &= !before->entries[i].hist.count ||
+			account_find(account, before->entries[i].name, i);
 	for (i = 0; i < account->nr; i++)
 		grew &= entry_since(&account->entries[i], before, i);
 	return grew;

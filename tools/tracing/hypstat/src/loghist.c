@@ -36,6 +36,8 @@ static bool subtract(u64 *value, u64 before)
  * @hist: the histogram; its longest time stays, since that of a part is not known
  * @before: an earlier one of the same times
  *
+ * A total includes what was under way. When accounting is turned off, that is dropped.
+ *
  * Return: false if @hist lacks some of these times; it is unusable then.
  */
 bool loghist_since(struct loghist *hist, const struct loghist *before)
@@ -43,8 +45,9 @@ bool loghist_since(struct loghist *hist, const struct loghist *before)
 	bool grew = hist->max >= before->max;
 	unsigned int i;
 
+	if (!subtract(&hist->total, before->total))
+		hist->total = 0;
 	grew &= subtract(&hist->count, before->count);
-	grew &= subtract(&hist->total, before->total);
 	for (i = 0; i < LOGHIST_BUCKETS; i++)
 		grew &= subtract(&hist->buckets[i], before->buckets[i]);
 	return grew;

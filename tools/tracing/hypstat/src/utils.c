@@ -11,6 +11,8 @@
 
 #include "utils.h"
 
+#define READ_TRIES	20
+
 static FILE *errors;	/* NULL: stderr */
 
 static void print_error(const char *fmt, va_list args)
@@ -176,12 +178,18 @@ void hyp_write(int dir, const char *name, const char *text)
  * @dir: the directory, open
  * @name: the file's name in it
  *
+ * A CPU whose counters change all the time can be busy.
+ *
  * Return: the text, terminated, which the caller frees.
  */
 char *hyp_read(int dir, const char *name)
 {
-	char *text = read_file(dir, name);
+	int tries = READ_TRIES;
+	char *text;
 
+	do {
+		text = read_file(dir, name);
+	} while (!text && errno == EBUSY && --tries);
 	if (!text)
 		die("can't read hypervisor/%s: %s", name, strerror(errno));
 	return text;

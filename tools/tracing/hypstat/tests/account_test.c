@@ -150,6 +150,21 @@ static void check_corrupted(void)
 	ok(readable < ROUNDS, "%u texts are corrupted, and %u can be read", ROUNDS, readable);
 }
 
+/* A time that was under way is dropped when accounting is turned off. */
+static void check_under_way(void)
+{
+	static const char before[] =
+		"# version=1 cpus=1\n"
+		"smc count=0 total_ns=9\n"
+		"in:idle count=1 total_ns=5000\n";
+	static const char now[] = "# version=1 cpus=1\nin:idle count=1 total_ns=4000\n";
+
+	parse(&other, before, strlen(before));
+	parse(&account, now, strlen(now));
+	ok(account_since(&account, &other), "less time is no reset");
+	equals("and nothing was counted", account.entries[0].hist.total, 0);
+}
+
 static void check_since(void)
 {
 	static const char before[] =
@@ -176,6 +191,7 @@ static void check_since(void)
 	ok(!account_since(&account, &other), "less was counted: a reset");
 	parse(&account, "# version=1\n", 12);
 	ok(!account_since(&account, &other), "nothing was counted: a reset");
+	check_under_way();
 }
 
 static void check_sum(void)
