@@ -141,6 +141,7 @@ static const struct file_operations name = {			\
 	.llseek		= default_llseek,			\
 	.release	= of##_release,				\
 }
+
 #define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
 	__TRACE_REMOTE_FOPS(name, trace_remote, read_fn, write_fn)
 

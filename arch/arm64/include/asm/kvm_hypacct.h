@@ -8,6 +8,7 @@
 #ifndef __ARM64_KVM_HYPACCT_H
 #define __ARM64_KVM_HYPACCT_H
 
+#include <linux/bits.h>
 #include <linux/sizes.h>
 #include <linux/types.h>
 
@@ -37,8 +38,8 @@ struct hyp_acct_cell {
 
 /**
  * struct hyp_stay - the stay or the gap that is under way on a CPU
- * @start:	when it began, CNTPCT_EL0; 0 if none is accounted for. HYP_STAY_BUSY is set in it while
- *		the CPU changes a cell
+ * @start:	when it began, CNTPCT_EL0; 0 if none is accounted for. HYP_STAY_BUSY is set in it
+ *		while the CPU changes a cell
  * @cell:	the address of its cell; HYP_STAY_RESUMED may be set in it
  * @left:	during a firmware call: the @cell that the stay goes on with
  * @mult:	ns a cycle, times 2^HYP_STAY_MULT_SHIFT
@@ -53,7 +54,7 @@ struct hyp_stay {
 };
 
 /* No counter has this bit: it counts for hundreds of years of any frequency. */
-#define HYP_STAY_BUSY		(1UL << 63)
+#define HYP_STAY_BUSY		BIT(63)
 
 /* The first part of the stay, up to the firmware call, has been counted. */
 #define HYP_STAY_RESUMED	1UL
@@ -92,7 +93,7 @@ enum hyp_acct_reason {
 	HYP_ACCT_ABORT,
 	HYP_ACCT_CPU_ENTRY,
 
-	/* In the order of ARM_EXCEPTION_*; a trap has a class, and the place of its code is used. */
+	/* In the order of ARM_EXCEPTION_*. A trap has a class; its place is another's. */
 	HYP_ACCT_GUEST_IRQ,
 	HYP_ACCT_GUEST_EL1_SERROR,
 	HYP_ACCT_GUEST_PROTECTED,

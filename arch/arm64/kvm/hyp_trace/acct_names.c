@@ -13,7 +13,8 @@
 #include "event_names.h"
 
 /* The reasons that have a name of their own; others are in a range. */
-#define HYP_ACCT_CLASS(name)	[HYP_ACCT_GUEST_##name] = "guest:" #name,
+#define HYP_ACCT_CLASS(name)	\
+	[HYP_ACCT_GUEST_##name] = "guest:" #name,
 static const char * const hyp_acct_names[NR_HYP_ACCT_REASONS] = {
 	[HYP_ACCT_IN_GUEST]		= "in:guest",
 	[HYP_ACCT_IN_FIRMWARE]		= "in:firmware",
@@ -35,7 +36,7 @@ static const struct trace_print_flags hyp_acct_hcalls[] = { HYP_HCALL_NAMES };
 static const struct trace_print_flags hyp_acct_smcs[] = { HYP_SMC_NAMES };
 
 static_assert(ARRAY_SIZE(hyp_acct_hcalls) <= HYP_ACCT_NR_HCALLS);
-static_assert(PSCI_1_1_FN_MEM_PROTECT_CHECK_RANGE == PSCI_0_2_FN(HYP_ACCT_NR_PSCI - 1));
+static_assert(PSCI_0_2_FN(HYP_ACCT_NR_PSCI - 1) == PSCI_1_1_FN_MEM_PROTECT_CHECK_RANGE);
 
 /* Without "PSCI_0_2_FN_" or "PSCI_1_0_FN_". The list begins with PSCI's functions, in order. */
 static const char *hyp_acct_psci_name(unsigned int nr)

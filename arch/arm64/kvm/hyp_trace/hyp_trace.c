@@ -10,7 +10,7 @@
  *	events.c		the events: record, text, fields
  *	accounting.c		accounting for the time at EL2, and its files
  *	boot.c			setup, and what the kernel's command line says
- *	hypcall.[ch]		the hypercalls, until tracing has ended
+ *	hypcall.[ch]		the hypercalls, while EL2 has KVM's hypervisor
  *
  * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the rings
  * are loaded, KVM's virtualization is kept enabled.
@@ -27,32 +27,6 @@
 #include <asm/virt.h>
 
 #include "hyp_trace.h"
-
-/**
- * hyp_trace_get - keep KVM's hypervisor at EL2
- * @priv:	not used
- *
- * Under pKVM it is always there.
- *
- * Context: process context, may sleep.
- * Return: 0, until hyp_trace_put(); or what kvm_get_virtualization() returned.
- */
-int hyp_trace_get(void *priv)
-{
-	return is_protected_kvm_enabled() ? 0 : kvm_get_virtualization();
-}
-
-/**
- * hyp_trace_put - undo hyp_trace_get()
- * @priv:	not used
- *
- * Context: process context, may sleep.
- */
-void hyp_trace_put(void *priv)
-{
-	if (!is_protected_kvm_enabled())
-		kvm_put_virtualization();
-}
 
 static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
 {

@@ -11,8 +11,6 @@
 #include "hypcall.h"
 
 /* hyp_trace.c: the hypervisor as a remote */
-int hyp_trace_get(void *priv);
-void hyp_trace_put(void *priv);
 struct trace_remote *hyp_trace_register(void);
 void hyp_trace_unregister(struct trace_remote *remote);
 

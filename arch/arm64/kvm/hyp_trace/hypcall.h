@@ -14,6 +14,8 @@ struct trace_remote;
 extern struct trace_remote *hyp_trace_remote;
 
 bool hyp_trace_has_ended(void);
+int hyp_trace_get(void *priv);
+void hyp_trace_put(void *priv);
 
 /*
  * A hypercall of tracing. Returns -ENODEV when EL2 does not know the call, as the hyp stub

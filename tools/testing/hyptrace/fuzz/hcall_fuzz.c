@@ -161,7 +161,7 @@ static void write_event(const struct event *event)
 	struct event copy = *event;
 
 	if (copy.is_slow)
-		hyp_event_write(copy.nr, &copy.record.header, copy.size);
+		hyp_event_write(copy.nr, &copy.record.header, copy.size, el2_count);
 	else
 		hyp_event_write_record(copy.nr, &copy.record.header, copy.size);
 }
@@ -429,7 +429,7 @@ static void check_half_on(void)
 
 	hyp_event_states[0] = 1;
 	hyp_event_write_8(0, 0);
-	hyp_event_write(0, &record.header, sizeof(record));
+	hyp_event_write(0, &record.header, sizeof(record), el2_count);
 	hyp_event_states[0] = 0;
 }
 

@@ -19,7 +19,7 @@
 #include "pkvm.h"
 
 /* The factor of a counter of 1 GHz: a cycle is a ns. */
-#define MULT		(1ULL << HYP_STAY_MULT_SHIFT)
+#define MULT		BIT(HYP_STAY_MULT_SHIFT)
 
 EL2_PER_THREAD unsigned int el2_cpu;
 EL2_PER_THREAD unsigned int el2_locks;
@@ -76,9 +76,11 @@ static struct kvm_cpu_context *ctxt(void)
 }
 
 static const u8 classes[] = { ESR_ELx_EC_WFx, ESR_ELx_EC_HVC64, ESR_ELx_EC_BRK64, 0x3f };
+
 static const unsigned int class_reasons[] = {
 	HYP_ACCT_GUEST_WFx, HYP_ACCT_GUEST_HVC64, HYP_ACCT_GUEST_BRK64, HYP_ACCT_GUEST_OTHER
 };
+
 static const unsigned int code_reasons[] = {
 	[ARM_EXCEPTION_IRQ] = HYP_ACCT_GUEST_IRQ,
 	[ARM_EXCEPTION_EL1_SERROR] = HYP_ACCT_GUEST_EL1_SERROR,

@@ -7,8 +7,8 @@
  * spoils its own copy at the worst: a wrong factor puts times into wrong buckets, and a CPU that
  * was not prepared counts a time that is too long.
  *
- * The host resets the counters by subtracting a copy. EL2 only clears the maxima when it makes that.
- * A CPU may end a stay just then: either its time is in the next maximum, or it is not.
+ * The host resets the counters by subtracting a copy. EL2 only clears the maxima when it makes
+ * that. A CPU may end a stay just then: either its time is in the next maximum, or it is not.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>

@@ -40,7 +40,7 @@
 u32 hyp_stay_on;
 static DEFINE_HYP_SPINLOCK(hyp_stay_lock);
 
-/* The reason of a guest's exit, by its exception class; less HYP_ACCT_GUEST_OTHER, which is 0 here. */
+/* The reason of a guest's exit, by its exception class, less HYP_ACCT_GUEST_OTHER: 0 is that */
 #define HYP_ACCT_CLASS(name)	\
 	[ESR_ELx_EC_##name] = HYP_ACCT_GUEST_##name - HYP_ACCT_GUEST_OTHER,
 const u8 hyp_stay_classes[ESR_ELx_EC_MAX + 1] = { HYP_ACCT_CLASSES(HYP_ACCT_CLASS) };
@@ -75,7 +75,10 @@ void hyp_stay_set_event(unsigned long nr, bool on)
 }
 
 /* Add to a counter that other CPUs read. Only this CPU writes it. */
-#define hyp_stay_add(counter, n)	WRITE_ONCE(counter, (counter) + (n))
+static __always_inline void hyp_stay_add(u64 *counter, u64 n)
+{
+	WRITE_ONCE(*counter, *counter + n);
+}
 
 /* Cells change from here to hyp_stay_start(), or until none is under way. */
 static __always_inline void hyp_stay_set_busy(struct hyp_stay *stay, u64 start)
@@ -111,14 +114,14 @@ static __always_inline void hyp_stay_count(const struct hyp_stay *stay, u64 of, 
 	struct hyp_acct_cell *cell = (struct hyp_acct_cell *)of;
 
 	if (unlikely(of & HYP_STAY_RESUMED)) {
-		hyp_stay_add(hyp_stay_cell(of)->total, cycles);
+		hyp_stay_add(&hyp_stay_cell(of)->total, cycles);
 		return;
 	}
 
-	hyp_stay_add(cell->total, cycles);
+	hyp_stay_add(&cell->total, cycles);
 	if (cycles > READ_ONCE(cell->max))
 		WRITE_ONCE(cell->max, cycles);
-	hyp_stay_add(cell->buckets[hyp_stay_bucket(stay, cycles)], 1);
+	hyp_stay_add(&cell->buckets[hyp_stay_bucket(stay, cycles)], 1);
 }
 
 /* A stay ends, if one is accounted for, and a gap of some kind begins. */
@@ -141,8 +144,8 @@ static void hyp_stay_end_gap(struct hyp_stay *stay, u64 cell, u64 now)
 	u64 start = stay->start;
 
 	hyp_stay_set_busy(stay, start);
-	hyp_stay_add(gap->total, now - start);
-	hyp_stay_add(gap->nr_gaps, 1);
+	hyp_stay_add(&gap->total, now - start);
+	hyp_stay_add(&gap->nr_gaps, 1);
 	hyp_stay_start(stay, cell, now);
 }
 
@@ -262,7 +265,7 @@ u64 __hyp_stay_return_guest(u64 now, struct hyp_stay *stay, unsigned int reason)
 		return __hyp_stay_begin(now, stay, reason);
 
 	hyp_stay_set_busy(stay, start);
-	hyp_stay_add(cells[HYP_ACCT_IN_GUEST].total, now - start);
+	hyp_stay_add(&cells[HYP_ACCT_IN_GUEST].total, now - start);
 	hyp_stay_start(stay, (u64)&cells[reason], now);
 	return now;
 }

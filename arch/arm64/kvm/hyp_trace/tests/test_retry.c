@@ -10,8 +10,6 @@
 #include <kunit/test.h>
 
 #define hyp_trace_remote	retry_test_remote
-#define hyp_trace_get		retry_test_get
-#define hyp_trace_put		retry_test_put
 #define hyp_trace_register	retry_test_register
 #define hyp_trace_unregister	retry_test_unregister
 #define hyp_trace_dump_panic	retry_test_dump_panic

@@ -20,11 +20,12 @@ do {							\
 /* A PSCI call may return at another place, or never. */
 #define hyp_psci_1_1_smc(fn, ...)			\
 do {							\
+	unsigned long __fn = (fn);			\
 	bool __parked;					\
 							\
-	hyp_stay_leave_firmware(fn);			\
+	hyp_stay_leave_firmware(__fn);			\
 	__parked = hyp_trace_park();			\
-	arm_smccc_1_1_smc(fn, ##__VA_ARGS__);		\
+	arm_smccc_1_1_smc(__fn, ##__VA_ARGS__);		\
 	if (__parked)					\
 		hyp_trace_unpark();			\
 	hyp_stay_resume();				\

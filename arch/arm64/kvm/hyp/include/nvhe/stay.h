@@ -154,8 +154,8 @@ static __always_inline unsigned int hyp_stay_guest(struct kvm_vcpu *vcpu, u64 ex
 	return code <= ARM_EXCEPTION_IL ? HYP_ACCT_GUEST_IRQ + code : HYP_ACCT_GUEST_OTHER;
 }
 
-static_assert(HYP_ACCT_GUEST_EL1_SERROR == HYP_ACCT_GUEST_IRQ + ARM_EXCEPTION_EL1_SERROR);
-static_assert(HYP_ACCT_GUEST_IL == HYP_ACCT_GUEST_IRQ + ARM_EXCEPTION_IL);
+static_assert(ARM_EXCEPTION_EL1_SERROR + HYP_ACCT_GUEST_IRQ == HYP_ACCT_GUEST_EL1_SERROR);
+static_assert(ARM_EXCEPTION_IL + HYP_ACCT_GUEST_IRQ == HYP_ACCT_GUEST_IL);
 #endif
 
 /**
