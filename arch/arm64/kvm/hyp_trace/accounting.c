@@ -20,6 +20,7 @@
 #include <linux/cpumask.h>
 #include <linux/kstrtox.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -189,13 +190,20 @@ static int hyp_acct_sum_cpu(void *data, int cpu)
 	return hyp_acct_add_cpu(&sum->sum, cpu, &sum->cpu);
 }
 
+/* If that fails, what is subtracted stays as it was. */
 static int hyp_acct_reset_cpu(void *data, int cpu)
 {
-	struct hyp_acct_counters **base = &hyp_acct_bases[cpu];
+	struct hyp_acct_counters *base = kvzalloc(sizeof(*base), GFP_KERNEL);
+	int ret;
 
-	if (!*base)
-		*base = kvzalloc(sizeof(**base), GFP_KERNEL);
-	return *base ? hyp_acct_read_raw(cpu, *base, true) : -ENOMEM;
+	if (!base)
+		return -ENOMEM;
+
+	ret = hyp_acct_read_raw(cpu, base, true);
+	if (!ret)
+		swap(base, hyp_acct_bases[cpu]);
+	kvfree(base);
+	return ret;
 }
 
 static int hyp_acct_reset(int file_cpu)
