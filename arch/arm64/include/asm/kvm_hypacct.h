@@ -37,6 +37,38 @@ struct hyp_acct_cell {
 };
 
 /**
+ * struct hyp_acct_exits - exits of a vCPU, and what they took
+ * @nr:		how many
+ * @hyp:	the time at EL2, cycles of CNTPCT_EL0. An exit that the host handles takes two stays:
+ *		that which it begins, and that from which the vCPU was run
+ * @guest:	the time in the guest, cycles
+ * @hist:	how many took so long at EL2, by the bucket
+ */
+struct hyp_acct_exits {
+	u64		nr;
+	u64		hyp;
+	u64		guest;
+	u64		hist[HYP_ACCT_NR_BUCKETS];
+};
+
+/**
+ * struct hyp_acct_vcpu - accounting for a vCPU
+ * @handled:	the exits that EL2 has handled itself, since the vCPU exists. EL2 writes it. Under
+ *		pKVM it has its own, and writes a copy of what has changed to the host's
+ * @seen:	what KVM's statistics have of @handled
+ * @hyp_part:	what they lack of the time at EL2, less than a ns, times 2^HYP_STAY_MULT_SHIFT
+ * @guest_part:	... and of the time in the guest
+ * @mult:	as that of struct hyp_stay; 0 before the first exit
+ */
+struct hyp_acct_vcpu {
+	struct hyp_acct_exits	handled;
+	struct hyp_acct_exits	seen;
+	u64			hyp_part;
+	u64			guest_part;
+	u64			mult;
+};
+
+/**
  * struct hyp_stay - the stay or the gap that is under way on a CPU
  * @start:	when it began, CNTPCT_EL0; 0 if none is accounted for. HYP_STAY_BUSY is set in it
  *		while the CPU changes a cell
@@ -44,6 +76,8 @@ struct hyp_acct_cell {
  * @left:	during a firmware call: the @cell that the stay goes on with
  * @mult:	ns a cycle, times 2^HYP_STAY_MULT_SHIFT
  * @cells:	the CPU's cells; NULL before accounting is first turned on
+ * @run:	while a vCPU runs: the time of the stay from which it was run, and HYP_STAY_RUN; else 0
+ * @guest:	how long it ran before its last exit
  */
 struct hyp_stay {
 	u64			start;
@@ -51,10 +85,15 @@ struct hyp_stay {
 	u64			left;
 	u64			mult;
 	struct hyp_acct_cell	*cells;
+	u64			run;
+	u64			guest;
 };
 
 /* No counter has this bit: it counts for hundreds of years of any frequency. */
 #define HYP_STAY_BUSY		BIT(63)
+
+/* In a time: it is there. */
+#define HYP_STAY_RUN		BIT(63)
 
 /* The first part of the stay, up to the firmware call, has been counted. */
 #define HYP_STAY_RESUMED	1UL

@@ -33,6 +33,7 @@
 #include <asm/kvm_hypacct.h>
 #include <asm/kvm_mmu.h>
 
+#include "acct_clock.h"
 #include "acct_names.h"
 #include "hyp_trace.h"
 
@@ -210,13 +211,6 @@ static int hyp_acct_reset(int file_cpu)
 {
 	guard(mutex)(&hyp_acct_lock);
 	return hyp_acct_for_cpus(file_cpu, hyp_acct_reset_cpu, NULL);
-}
-
-/* ns a cycle, times 2^HYP_STAY_MULT_SHIFT */
-static u64 hyp_acct_mult(void)
-{
-	return mul_u64_u64_div_u64(NSEC_PER_SEC, 1ULL << HYP_STAY_MULT_SHIFT,
-				   arch_timer_get_rate());
 }
 
 /**

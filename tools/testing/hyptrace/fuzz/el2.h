@@ -151,10 +151,7 @@ static inline void hyp_spin_unlock(hyp_spinlock_t *lock)
 	el2_locks--;
 }
 
-struct kvm_vcpu {
-	u32	vcpu_id;
-	bool	is_protected;
-};
+struct kvm_vcpu;
 
 /* Registers */
 struct kvm_cpu_context {
@@ -163,6 +160,19 @@ struct kvm_cpu_context {
 };
 
 #include <asm/kvm_hypacct.h>
+
+struct kvm_vcpu {
+	u32	vcpu_id;
+	bool	is_protected;
+	struct {
+		struct hyp_acct_vcpu	hyp_acct;
+	} arch;
+};
+
+struct pkvm_hyp_vcpu {
+	struct kvm_vcpu	vcpu;
+	struct kvm_vcpu	*host_vcpu;
+};
 
 struct kvm_host_data {
 	struct kvm_cpu_context	host_ctxt;

@@ -88,19 +88,63 @@ static const unsigned int code_reasons[] = {
 	[ARM_EXCEPTION_IL + 1] = HYP_ACCT_GUEST_OTHER,
 };
 
+/* EL2's vCPU, and the host's */
+static struct kvm_vcpu host_vcpu;
+static struct pkvm_hyp_vcpu hyp_vcpu = { .host_vcpu = &host_vcpu };
+
+/**
+ * struct run - what a vCPU ought to have counted, and the run that is under way
+ * @handled:	exits that EL2 has handled
+ * @running:	whether the vCPU has been run since the CPU came from the host
+ * @before:	how long EL2 took before that
+ * @guest:	how long the vCPU ran the last time
+ */
+static struct run {
+	struct hyp_acct_exits	handled;
+	bool			running;
+	u64			before;
+	u64			guest;
+} run;
+
+/* The vCPU is run, at first or after an exit; EL2 took so long before. */
+static void model_run(u64 at_el2, u64 in_guest)
+{
+	if (!run.running) {
+		run.running = true;
+		run.before = at_el2;
+	} else {
+		run.handled.nr++;
+		run.handled.hyp += at_el2;
+		run.handled.guest += run.guest;
+		run.handled.hist[bucket(at_el2)]++;
+	}
+	run.guest = in_guest;
+}
+
+/* The hypercall's results; it has none if no vCPU was run. */
+static void check_run(u64 at_el2)
+{
+	check(ctxt()->regs[2] == (run.running ? (run.before + at_el2) | HYP_STAY_RUN : 0));
+	check(ctxt()->regs[3] == (run.running ? run.guest : 0));
+	check(!memcmp(&run.handled, &hyp_vcpu.vcpu.arch.hyp_acct.handled, sizeof(run.handled)));
+	check(!memcmp(&run.handled, &host_vcpu.arch.hyp_acct.handled, sizeof(run.handled)));
+	run.running = false;
+}
+
 /* A guest runs, and exits for any reason, which is returned. */
 static unsigned int run_guest(u64 *rnd, u64 cycles)
 {
-	struct kvm_vcpu vcpu = { .is_protected = !random_below(rnd, 4) };
 	unsigned int code = random_below(rnd, ARRAY_SIZE(code_reasons));
 	unsigned int class = random_below(rnd, ARRAY_SIZE(classes));
+	struct kvm_vcpu *vcpu = &hyp_vcpu.vcpu;
 
-	hyp_stay_leave_guest(ctxt(), &vcpu);
+	vcpu->is_protected = !random_below(rnd, 4);
+	hyp_stay_leave_guest(ctxt(), vcpu);
 	pass(cycles);
 	el2_esr = (u64)classes[class] << 26;
-	hyp_stay_return_guest(ctxt(), &vcpu, code);
+	hyp_stay_return_guest(ctxt(), vcpu, code);
 
-	if (vcpu.is_protected)
+	if (vcpu->is_protected)
 		return HYP_ACCT_GUEST_PROTECTED;
 	return code == ARM_EXCEPTION_TRAP ? class_reasons[class] : code_reasons[code];
 }
@@ -111,6 +155,7 @@ static void go_on(u64 *rnd, unsigned int reason)
 	bool rest = false;
 	u64 at_el2, away;
 
+	ctxt()->regs[2] = ctxt()->regs[3] = 0;
 	for (;;) {
 		at_el2 = any_time(rnd);
 		away = any_time(rnd);
@@ -118,6 +163,7 @@ static void go_on(u64 *rnd, unsigned int reason)
 		model_stay(reason, at_el2, rest);
 		switch (random_below(rnd, 3)) {
 		case 0:
+			model_run(at_el2, away);
 			reason = run_guest(rnd, away);
 			model_gap(HYP_ACCT_IN_GUEST, away);
 			rest = false;
@@ -131,6 +177,7 @@ static void go_on(u64 *rnd, unsigned int reason)
 			break;
 		default:
 			hyp_stay_end(ctxt());
+			check_run(at_el2);
 			return;
 		}
 	}
@@ -223,33 +270,34 @@ static void turn(bool on)
 static void change_in_a_stay(bool in_gap)
 {
 	struct hyp_stay *stay = host_data_ptr(stay);
-	struct kvm_vcpu vcpu = { };
+	struct kvm_vcpu *vcpu = &hyp_vcpu.vcpu;
 
 	hyp_stay_begin_hcall(ctxt(), 1);
 	pass(100);
 	if (in_gap) {
 		model_stay(HYP_ACCT_HCALL + 1, 100, false);
-		hyp_stay_leave_guest(ctxt(), &vcpu);
+		hyp_stay_leave_guest(ctxt(), vcpu);
 		pass(100);
 	}
 	turn(false);
 	if (in_gap)
-		hyp_stay_return_guest(ctxt(), &vcpu, ARM_EXCEPTION_IRQ);
+		hyp_stay_return_guest(ctxt(), vcpu, ARM_EXCEPTION_IRQ);
 	hyp_stay_end(ctxt());
 	check_model();
 
 	hyp_stay_begin_hcall(ctxt(), 1);
 	if (in_gap)
-		hyp_stay_leave_guest(ctxt(), &vcpu);
+		hyp_stay_leave_guest(ctxt(), vcpu);
 	turn(true);
 	pass(100);
 	if (in_gap) {
-		hyp_stay_return_guest(ctxt(), &vcpu, ARM_EXCEPTION_IRQ);
+		hyp_stay_return_guest(ctxt(), vcpu, ARM_EXCEPTION_IRQ);
 		pass(5);
 		model_stay(HYP_ACCT_GUEST_IRQ, 5, false);
 	}
+	ctxt()->regs[2] = 0;
 	hyp_stay_end(ctxt());
-	check(!stay->start);
+	check(!stay->start && !ctxt()->regs[2]);
 	check_model();
 }
 
@@ -257,7 +305,7 @@ static void change_in_a_stay(bool in_gap)
 static void check_under_way(void)
 {
 	struct hyp_acct_cell cell;
-	struct kvm_vcpu vcpu = { };
+	struct kvm_vcpu *vcpu = &hyp_vcpu.vcpu;
 
 	hyp_stay_begin_abort(ctxt());
 	pass(7);
@@ -265,14 +313,14 @@ static void check_under_way(void)
 	check(cell.total == model[HYP_ACCT_ABORT].total + 7);
 	check(copy(&cell, HYP_ACCT_IN_GUEST));
 	check(cell.total == model[HYP_ACCT_IN_GUEST].total);
-	hyp_stay_leave_guest(ctxt(), &vcpu);
+	hyp_stay_leave_guest(ctxt(), vcpu);
 	model_stay(HYP_ACCT_ABORT, 7, false);
 	pass(9);
 	check(copy(&cell, HYP_ACCT_IN_GUEST));
 	check(cell.total == model[HYP_ACCT_IN_GUEST].total + 9);
 	check(copy(&cell, HYP_ACCT_ABORT));
 	check(cell.total == model[HYP_ACCT_ABORT].total);
-	hyp_stay_return_guest(ctxt(), &vcpu, ARM_EXCEPTION_IRQ);
+	hyp_stay_return_guest(ctxt(), vcpu, ARM_EXCEPTION_IRQ);
 	model_gap(HYP_ACCT_IN_GUEST, 9);
 	hyp_stay_end(ctxt());
 	model_stay(HYP_ACCT_GUEST_IRQ, 0, false);
@@ -434,7 +482,7 @@ static void pass_time_of(unsigned int reason)
 
 static void *this_cpu(void *arg)
 {
-	struct kvm_vcpu vcpu = { };
+	struct kvm_vcpu *vcpu = &hyp_vcpu.vcpu;
 	unsigned long i;
 
 	for (i = 0; i < rounds; i++) {
@@ -443,9 +491,9 @@ static void *this_cpu(void *arg)
 		hyp_stay_end(ctxt());
 		hyp_stay_begin_hcall(ctxt(), 5);
 		pass_time_of(HYP_ACCT_HCALL + 5);
-		hyp_stay_leave_guest(ctxt(), &vcpu);
+		hyp_stay_leave_guest(ctxt(), vcpu);
 		pass(7);
-		hyp_stay_return_guest(ctxt(), &vcpu, ARM_EXCEPTION_IRQ);
+		hyp_stay_return_guest(ctxt(), vcpu, ARM_EXCEPTION_IRQ);
 		pass_time_of(HYP_ACCT_GUEST_IRQ);
 		hyp_stay_end(ctxt());
 	}

@@ -6,28 +6,11 @@
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/account.sh
+. "$DIR/account.sh"
 
-TOTAL=$HYP/accounting_total
 CPU=$((CPUS - 1))
 ONLINE=/sys/devices/system/cpu/cpu$CPU/online
-trap 'echo 0 >"$HYP/accounting"; reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
-
-# counted KEY FILE REASON: the sum of KEY=N in the lines of reasons that match
-counted() {
-	awk -v key="$1" -v reason="^($3)\$" '
-		$1 !~ reason { next }
-		{
-			for (i = 2; i <= NF; i++)
-				if (index($i, key "=") == 1)
-					n += substr($i, length(key) + 2)
-		}
-		END { print n + 0 }' "$2"
-}
-
-# number FILE REASON: how many stays or gaps
-number() {
-	counted count "$@"
-}
 
 # in_hist FILE REASON: how many stays the histograms have
 in_hist() {
@@ -39,19 +22,6 @@ in_hist() {
 			}
 		}
 		END { print n + 0 }' "$1"
-}
-
-# counting FILE COMMAND...: count from 0 on while the command runs
-counting() {
-	account=$1
-	shift
-	echo 1 >"$HYP/accounting"
-	echo 0 >"$TOTAL"
-	"$@"
-	accounted=$?
-	echo 0 >"$HYP/accounting"
-	cat "$TOTAL" >"$account"
-	return "$accounted"
 }
 
 # Lines that do not look as they should, and maxima that are not in the last bucket
@@ -227,6 +197,7 @@ test_hotplug() {
 }
 
 plan 22 accounting
+trap 'echo 0 >"$HYP/accounting"; reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
 test_files
 test_trace
 test_overflow

@@ -6,7 +6,7 @@
  * emulated device, and of WFIs. The program compares these numbers with KVM's statistics, and
  * prints them together with `exits`, the number of all exits that KVM counted, also for
  * interrupts of the host. The payload does nothing that EL2 handles by itself (no FP, no trapped
- * system register), so EL2 sees as many exits as KVM does.
+ * system register), so EL2 sees as many exits as KVM does; with --fp, EL2 handles more.
  */
 #include <err.h>
 #include <errno.h>
@@ -42,13 +42,21 @@
 #define MAX_VMS		4
 #define TIME_LIMIT	240	/* seconds */
 
-enum counter { STAT_EXITS, STAT_HVC, STAT_WFI, STAT_MMIO, NR_STATS };
+enum statistic {
+	STAT_EXITS, STAT_HVC, STAT_WFI, STAT_MMIO,
+	STAT_HYP_EXITS, STAT_HYP_NS, STAT_GUEST_NS, STAT_HYP_HIST, NR_STATS
+};
 
+/* From STAT_HYP_EXITS on, KVM has them if it can account for the time at EL2. */
 static const char * const counter_names[] = {
 	[STAT_EXITS]	= "exits",
 	[STAT_HVC]	= "hvc_exit_stat",
 	[STAT_WFI]	= "wfi_exit_stat",
 	[STAT_MMIO]	= "mmio_exit_user",
+	[STAT_HYP_EXITS] = "hyp_exits",
+	[STAT_HYP_NS]	= "hyp_ns",
+	[STAT_GUEST_NS]	= "guest_ns",
+	[STAT_HYP_HIST]	= "hyp_hist",
 };
 
 struct vcpu {
@@ -61,7 +69,10 @@ struct vcpu {
 	bool		stopped;	/* released by the thread when it ends */
 
 	int		stats_fd;
-	off_t		counters[NR_STATS];
+	struct counter {
+		off_t		offset;	/* in the file */
+		unsigned int	size;	/* numbers: 0 if KVM has none */
+	} counters[NR_STATS];
 
 	unsigned long	written, refused, mmio, woken;
 	struct timespec	from, to;	/* boot clock around the run */
@@ -74,6 +85,7 @@ static struct {
 	bool		has_counter;
 	bool		rom;
 	bool		hold;
+	bool		fp;
 } option = { .hvc = 32, .mmio = 32, .wfi = 4, .vcpus = 1, .vms = 1, .cpu = -1 };
 
 /* Of all VMs */
@@ -110,7 +122,7 @@ static void xpread(int fd, void *buf, size_t size, off_t offset)
 }
 
 /* KVM's statistics describe themselves: see KVM_GET_STATS_FD in kvm/api.rst */
-static off_t stat_offset(int fd, const char *name)
+static struct counter find_stat(int fd, const char *name)
 {
 	struct {
 		struct kvm_stats_desc desc;
@@ -128,9 +140,10 @@ static off_t stat_offset(int fd, const char *name)
 	for (i = 0; i < header.num_desc; i++) {
 		xpread(fd, &entry, size, header.desc_offset + i * size);
 		if (!strcmp(entry.name, name))
-			return header.data_offset + entry.desc.offset;
+			return (struct counter){ header.data_offset + entry.desc.offset,
+						 entry.desc.size };
 	}
-	errx(1, "KVM has no statistic %s", name);
+	return (struct counter){ };
 }
 
 static void open_stats(struct vcpu *vcpu)
@@ -138,16 +151,25 @@ static void open_stats(struct vcpu *vcpu)
 	size_t i;
 
 	vcpu->stats_fd = XIOCTL(vcpu->fd, KVM_GET_STATS_FD, 0);
-	for (i = 0; i < ARRAY_SIZE(vcpu->counters); i++)
-		vcpu->counters[i] = stat_offset(vcpu->stats_fd, counter_names[i]);
+	for (i = 0; i < ARRAY_SIZE(vcpu->counters); i++) {
+		vcpu->counters[i] = find_stat(vcpu->stats_fd, counter_names[i]);
+		if (!vcpu->counters[i].size && i < STAT_HYP_EXITS)
+			errx(1, "KVM has no statistic %s", counter_names[i]);
+	}
 }
 
-static unsigned long read_stat(const struct vcpu *vcpu, enum counter counter)
+/* A counter, or the sum of a histogram */
+static unsigned long read_stat(const struct vcpu *vcpu, enum statistic stat)
 {
-	unsigned long value;
+	const struct counter *counter = &vcpu->counters[stat];
+	unsigned long value, sum = 0;
+	unsigned int i;
 
-	xpread(vcpu->stats_fd, &value, sizeof(value), vcpu->counters[counter]);
-	return value;
+	for (i = 0; i < counter->size; i++) {
+		xpread(vcpu->stats_fd, &value, sizeof(value), counter->offset + i * sizeof(value));
+		sum += value;
+	}
+	return sum;
 }
 
 static void set_reg(const struct vcpu *vcpu, uint64_t id, unsigned long value)
@@ -226,6 +248,7 @@ static void create_vcpu(struct vcpu *vcpu, int kvm, int vm, int nr)
 	SET_REG(vcpu, regs[19], option.hvc);
 	SET_REG(vcpu, regs[20], option.mmio);
 	SET_REG(vcpu, regs[21], DEVICE_IPA);
+	SET_REG(vcpu, regs[23], option.fp);
 	if (option.has_counter)
 		set_reg(vcpu, KVM_REG_ARM_TIMER_CNT, option.counter);
 	open_stats(vcpu);
@@ -371,6 +394,9 @@ static void print_vcpu(const struct vcpu *vcpu)
 {
 	printf("vcpu=%d cpu=%d hvc=%lu mmio=%lu wfi=%lu exits=%lu ", vcpu->index, vcpu->cpu,
 	       option.hvc, vcpu->mmio, option.wfi, read_stat(vcpu, STAT_EXITS));
+	printf("hyp_exits=%lu hyp_ns=%lu guest_ns=%lu hyp_hist=%lu ",
+	       read_stat(vcpu, STAT_HYP_EXITS), read_stat(vcpu, STAT_HYP_NS),
+	       read_stat(vcpu, STAT_GUEST_NS), read_stat(vcpu, STAT_HYP_HIST));
 	printf("from=%ld.%09ld to=%ld.%09ld tid=%d vm_pid=%d vm_fd=%d\n", vcpu->from.tv_sec,
 	       vcpu->from.tv_nsec, vcpu->to.tv_sec, vcpu->to.tv_nsec, vcpu->tid, getpid(),
 	       vcpu->vm);
@@ -380,16 +406,17 @@ static void usage(FILE *stream)
 {
 	fprintf(stream,
 		"Usage: guest [--hvc N] [--mmio N] [--wfi N] [--vcpus N] [--vms N]\n"
-		"             [--cpu N] [--counter N] [--rom]\n"
+		"             [--cpu N] [--counter N] [--rom] [--fp]\n"
 		"       guest --hold\n"
 		"Run a KVM guest whose vCPUs each make N hypercalls, N device writes and N\n"
 		"waits for an interrupt; with --vms, run N such guests; with --cpu, the first\n"
 		"vCPU runs on that CPU and each of the others on the next one; with --counter,\n"
 		"their virtual counter begins at N; with --rom, the device is memory that can be\n"
-		"read, for guests without waits. Prints, for each vCPU, the CPU (-1: any), the\n"
-		"hypercalls, all device accesses, the waits, all exits from the guest, the boot\n"
-		"clock before and after, the thread's id, and its VM: this process and a file\n"
-		"descriptor. With --hold, make a guest that never runs, and keep it in the\n"
+		"read, for guests without waits; with --fp, an FP instruction comes before each\n"
+		"device write. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all\n"
+		"device accesses, the waits, all exits to the host, what EL2 has counted (0 if\n"
+		"it does not), the boot clock before and after, the thread's id, and its VM:\n"
+		"this process and a file descriptor. With --hold, make a guest that never runs, and keep it in the\n"
 		"background.\n");
 }
 
@@ -404,6 +431,7 @@ static void parse_options(int argc, char **argv)
 		{ "cpu",	required_argument, NULL, 'c' },
 		{ "counter",	required_argument, NULL, 'o' },
 		{ "rom",	no_argument,	   NULL, 'r' },
+		{ "fp",		no_argument,	   NULL, 'f' },
 		{ "hold",	no_argument,	   NULL, 'l' },
 		{ "help",	no_argument,	   NULL, '?' },
 		{ }
@@ -436,6 +464,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'r':
 			option.rom = true;
+			break;
+		case 'f':
+			option.fp = true;
 			break;
 		case 'l':
 			option.hold = true;

@@ -72,6 +72,7 @@ int hyp_acct_prepare(u64 cpu, u64 mult)
 
 	WRITE_ONCE(stay->mult, mult);
 	WRITE_ONCE(stay->start, 0);
+	WRITE_ONCE(stay->run, 0);
 	WRITE_ONCE(stay->cells, per_cpu_ptr(&hyp_acct_cells, cpu)->cell);
 	return 0;
 }

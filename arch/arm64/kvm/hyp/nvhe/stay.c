@@ -18,6 +18,10 @@
  *
  * The rest of a stay adds time to its cell, but no count, maximum or bucket.
  *
+ * A vCPU has statistics, too. The host keeps them: the last stay of an exit ends after all that
+ * EL2 can write to the vCPU. So the hypercall that runs a vCPU returns, in X2 and X3, the time at
+ * EL2 and in the guest. The exits that EL2 handles itself are counted here, in the vCPU.
+ *
  * Accounting can be turned on or off at any time. A stay or gap that was under way then is not
  * accounted for: hyp_stay.start is 0 then, see hyp_acct_prepare().
  *
@@ -34,8 +38,10 @@
 
 #include <asm/barrier.h>
 
+#include <nvhe/pkvm.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/stay.h>
+#include <nvhe/trap_handler.h>
 
 u32 hyp_stay_on;
 static DEFINE_HYP_SPINLOCK(hyp_stay_lock);
@@ -149,6 +155,47 @@ static void hyp_stay_end_gap(struct hyp_stay *stay, u64 cell, u64 now)
 	hyp_stay_start(stay, cell, now);
 }
 
+/* Add to a counter, and copy it to the host's vCPU. EL2 does not read the copy. */
+static void hyp_stay_add_handled(u64 *counter, u64 n, u64 *copy)
+{
+	*counter += n;
+	WRITE_ONCE(*copy, *counter);
+}
+
+/* The vCPU that the host has. In plain nVHE mode there is no other one. */
+static struct kvm_vcpu *hyp_stay_host_vcpu(struct kvm_vcpu *vcpu)
+{
+	if (!is_protected_kvm_enabled())
+		return vcpu;
+
+	return container_of(vcpu, struct pkvm_hyp_vcpu, vcpu)->host_vcpu;
+}
+
+/* EL2 has handled an exit itself. Returns @now. */
+static noinline u64 hyp_stay_handled(u64 now, const struct hyp_stay *stay, struct kvm_vcpu *vcpu,
+				     u64 cycles)
+{
+	struct hyp_acct_exits *exits = &vcpu->arch.hyp_acct.handled;
+	struct hyp_acct_exits *copy = &hyp_stay_host_vcpu(vcpu)->arch.hyp_acct.handled;
+	unsigned int bucket = HYP_ACCT_BUCKET(hyp_stay_bucket(stay, cycles));
+
+	hyp_stay_add_handled(&exits->nr, 1, &copy->nr);
+	hyp_stay_add_handled(&exits->hyp, cycles, &copy->hyp);
+	hyp_stay_add_handled(&exits->guest, stay->guest, &copy->guest);
+	hyp_stay_add_handled(&exits->hist[bucket], 1, &copy->hist[bucket]);
+	return now;
+}
+
+/* The hypercall that has run a vCPU returns what the last exit has taken. */
+static void hyp_stay_end_run(struct hyp_stay *stay, u64 cycles)
+{
+	struct kvm_host_data *host = container_of(stay, struct kvm_host_data, stay);
+
+	cpu_reg(&host->host_ctxt, 2) = stay->run + cycles;
+	cpu_reg(&host->host_ctxt, 3) = stay->guest;
+	stay->run = 0;
+}
+
 /**
  * __hyp_stay_begin - begin a stay: the CPU comes from the host
  * @now:	CNTPCT_EL0
@@ -181,6 +228,8 @@ u64 __hyp_stay_end(u64 now, struct hyp_stay *stay)
 
 	hyp_stay_set_busy(stay, start);
 	hyp_stay_count(stay, stay->cell, now - start);
+	if (unlikely(stay->run))
+		hyp_stay_end_run(stay, now - start);
 	hyp_stay_stop(stay);
 	return now;
 }
@@ -234,12 +283,22 @@ u64 __hyp_stay_cpu_entry(u64 now, struct hyp_stay *stay)
  * __hyp_stay_leave_guest - the CPU runs a vCPU
  * @now:	CNTPCT_EL0
  * @stay:	of this CPU
+ * @vcpu:	the vCPU
  *
  * Return: @now.
  */
-u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay)
+u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu)
 {
+	u64 start = stay->start;
+
+	if (!start)
+		return now;
+
 	hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now);
+	if (unlikely(stay->run))
+		return hyp_stay_handled(now, stay, vcpu, now - start);
+
+	stay->run = (now - start) | HYP_STAY_RUN;
 	return now;
 }
 
@@ -266,6 +325,7 @@ u64 __hyp_stay_return_guest(u64 now, struct hyp_stay *stay, unsigned int reason)
 
 	hyp_stay_set_busy(stay, start);
 	hyp_stay_add(&cells[HYP_ACCT_IN_GUEST].total, now - start);
+	stay->guest = now - start;
 	hyp_stay_start(stay, (u64)&cells[reason], now);
 	return now;
 }

@@ -41,7 +41,7 @@ u64 __hyp_stay_end(u64 now, struct hyp_stay *stay);
 u64 __hyp_stay_leave_firmware(u64 now, struct hyp_stay *stay, unsigned int gap);
 u64 __hyp_stay_resume(u64 now, struct hyp_stay *stay);
 u64 __hyp_stay_cpu_entry(u64 now, struct hyp_stay *stay);
-u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay);
+u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu);
 u64 __hyp_stay_return_guest(u64 now, struct hyp_stay *stay, unsigned int reason);
 
 /* The cell that @cell of struct hyp_stay is the address of */
@@ -243,7 +243,7 @@ static __always_inline void hyp_stay_resume(void)
 static __always_inline void hyp_stay_leave_guest(struct kvm_cpu_context *host_ctxt,
 						 struct kvm_vcpu *vcpu)
 {
-	hyp_stay_exit(leave_guest, GUEST, vcpu->vcpu_id, hyp_stay_of(host_ctxt));
+	hyp_stay_exit(leave_guest, GUEST, vcpu->vcpu_id, hyp_stay_of(host_ctxt), vcpu);
 }
 
 /**
