@@ -39,8 +39,8 @@ struct hyp_acct_cell {
 /**
  * struct hyp_acct_exits - exits of a vCPU, and what they took
  * @nr:		how many
- * @hyp:	the time at EL2, cycles of CNTPCT_EL0. An exit that the host handles takes two stays:
- *		that which it begins, and that from which the vCPU was run
+ * @hyp:	the time at EL2, cycles of CNTPCT_EL0. An exit that the host handles takes two
+ *		stays: that which it begins, and that from which the vCPU was run
  * @guest:	the time in the guest, cycles
  * @hist:	how many took so long at EL2, by the bucket
  */
@@ -53,8 +53,8 @@ struct hyp_acct_exits {
 
 /**
  * struct hyp_acct_vcpu - accounting for a vCPU
- * @handled:	the exits that EL2 has handled itself, since the vCPU exists. EL2 writes it. Under
- *		pKVM it has its own, and writes a copy of what has changed to the host's
+ * @handled:	the exits that EL2 has handled itself, since the vCPU exists. EL2 writes it.
+ *		Under pKVM it has its own, and writes a copy of what has changed to the host's
  * @seen:	what KVM's statistics have of @handled
  * @hyp_part:	what they lack of the time at EL2, less than a ns, times 2^HYP_STAY_MULT_SHIFT
  * @guest_part:	... and of the time in the guest
@@ -76,7 +76,8 @@ struct hyp_acct_vcpu {
  * @left:	during a firmware call: the @cell that the stay goes on with
  * @mult:	ns a cycle, times 2^HYP_STAY_MULT_SHIFT
  * @cells:	the CPU's cells; NULL before accounting is first turned on
- * @run:	while a vCPU runs: the time of the stay from which it was run, and HYP_STAY_RUN; else 0
+ * @run:	while a vCPU runs: the time of the stay from which it was run, and HYP_STAY_RUN;
+ *		else 0
  * @guest:	how long it ran before its last exit
  */
 struct hyp_stay {

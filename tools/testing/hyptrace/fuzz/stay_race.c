@@ -121,7 +121,7 @@ static void model_run(u64 at_el2, u64 in_guest)
 	run.guest = in_guest;
 }
 
-/* The hypercall's results; it has none if no vCPU was run. */
+/* The results and the copies are those of a model. There are no results if no vCPU was run. */
 static void check_run(u64 at_el2)
 {
 	check(ctxt()->regs[2] == (run.running ? (run.before + at_el2) | HYP_STAY_RUN : 0));

@@ -27,8 +27,10 @@ off_by() {
 	echo "${off#-}"
 }
 
+# run_guest OPTIONS
+# shellcheck disable=SC2086 # options
 run_guest() {
-	guest --vcpus "$CPUS" "$@" >guests
+	guest --vcpus "$CPUS" $1 >guests
 }
 
 # check_guest WHAT: what a guest's statistics are, by the trace, KVM and the account
@@ -45,21 +47,21 @@ check_guest() {
 }
 
 test_off() {
-	run_guest
+	run_guest ""
 	is "nothing is counted while accounting is off" \
-		"$(cat guests | value hyp_exits) $(cat guests | value hyp_ns)" "0 0"
+		"$(value hyp_exits <guests) $(value hyp_ns <guests)" "0 0"
 }
 
 test_exits() {
 	reset_to 4096
-	counting account record trace run_guest --hvc 500
+	counting account record trace run_guest "--hvc 500"
 	check_guest "exits to the host"
 	is "they are those that KVM counts" "$(value hyp_exits <guests)" "$(exits guests)"
 }
 
 test_handled() {
 	reset_to 4096
-	counting account record trace run_guest --fp --mmio 100
+	counting account record trace run_guest "--fp --mmio 100"
 	check_guest "exits that EL2 handles"
 	holds "there are such" "$(value hyp_exits <guests)" -ge $(($(exits guests) + 100 * CPUS))
 }
