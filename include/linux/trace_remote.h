@@ -83,6 +83,10 @@ struct trace_remote_event {
  * @clock:	the clock of the events, as the kernel reads it, ns
  * @start:	tracing begins: set the remote's clock. Returns 0 or an errno
  * @stop:	tracing has ended
+ * @set_on:	tracing has begun on all CPUs, or is about to end; may be NULL. Returns 0, or an
+ *		errno, which ends tracing
+ * @is_stopped:	the remote itself has stopped writing on all CPUs, or does so at their next
+ *		events; since @start, which clears that. May be NULL
  * @set_events:	enable the events that have a bit in @on, by their number, and disable the
  *		others. Returns 0 or an errno
  * @set_filter:	filter an event by a program; by none if @nr_preds is 0. Returns 0; or an
@@ -92,7 +96,8 @@ struct trace_remote_event {
  * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
  * @reset_ring, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
  * @start and @stop are serialised, and made with cpu_hotplug_lock held: a CPU that comes up
- * may need a ring. Those of @set_events and of @set_filter each are serialised.
+ * may need a ring. Those of @set_on are serialised with these, and made without that lock. Those
+ * of @set_events and of @set_filter each are serialised. @is_stopped may be called at any time.
  */
 struct trace_remote_ops {
 	int (*get)(void *priv);
@@ -105,6 +110,8 @@ struct trace_remote_ops {
 	u64 (*clock)(void);
 	int (*start)(void *priv);
 	void (*stop)(void *priv);
+	int (*set_on)(void *priv, bool on);
+	bool (*is_stopped)(void *priv);
 	int (*set_events)(void *priv, const unsigned long *on);
 	int (*set_filter)(void *priv, unsigned int nr, const struct trace_remote_pred *preds,
 			  unsigned int nr_preds);

@@ -28,7 +28,7 @@
 
 static ssize_t tracing_on_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	const char *buf = trace_remote_is_on(trace_remote_of(file)) ? "1\n" : "0\n";
+	const char *buf = trace_remote_ask_on(trace_remote_of(file)) ? "1\n" : "0\n";
 
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, 2);
 }

@@ -19,6 +19,9 @@
  * The remote can't wake a reader. While a reader waits and tracing is on, a work polls the
  * rings. While the rings are loaded the remote is kept ready by its get().
  *
+ * A remote can stop writing by itself. Tracing is then turned off as by a write to tracing_on:
+ * by the work that polls, by a read of tracing_on, and before tracing is turned on again.
+ *
  * Locking
  * -------
  *
@@ -133,31 +136,6 @@ void trace_remote_poll_start(struct trace_remote *remote)
 	smp_mb();						/* (V) */
 	if (trace_remote_is_on(remote))
 		schedule_delayed_work(&remote->poll, REMOTE_POLL_PERIOD);
-}
-
-/* The buffer stays while there are readers, and so while this runs. */
-static void remote_poll_work(struct work_struct *work)
-{
-	struct trace_remote *remote = container_of(to_delayed_work(work), struct trace_remote,
-						   poll);
-
-	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
-	if (remote_has_waiters(remote))
-		trace_remote_poll_start(remote);
-}
-
-/**
- * trace_remote_instance_init - initialise what this file has of a remote
- * @remote:	the remote
- */
-void trace_remote_instance_init(struct trace_remote *remote)
-{
-	int cpu;
-
-	mutex_init(&remote->lock);
-	INIT_DELAYED_WORK(&remote->poll, remote_poll_work);
-	for_each_possible_cpu(cpu)
-		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
 }
 
 /**
@@ -308,6 +286,13 @@ static void remote_call_stop(struct trace_remote *remote)
 	trace_remote_call(remote, stop);
 }
 
+static int remote_call_set_on(struct trace_remote *remote, bool on)
+{
+	lockdep_assert_held(&remote->lock);
+
+	return remote->desc->ops->set_on ? trace_remote_call(remote, set_on, on) : 0;
+}
+
 /*
  * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
  * finds tracing off, and then no event, has read all of them. If tracing ends for good, the
@@ -320,6 +305,7 @@ static void remote_stop(struct trace_remote *remote, bool for_good)
 	if (!remote->on)
 		return;
 
+	WARN_ON_ONCE(remote_call_set_on(remote, false));
 	/* The CPUs stop first, so that the calls that follow are not traced. */
 	WARN_ON_ONCE(trace_remote_enable_cpus(remote, false));
 	trace_remote_events_stop(remote);
@@ -335,12 +321,62 @@ static void remote_stop(struct trace_remote *remote, bool for_good)
 	remote_unload_unused(remote);
 }
 
+/* The remote has stopped by itself. Right with trace_remote.lock, else a hint. */
+static bool remote_is_stopped(struct trace_remote *remote)
+{
+	return trace_remote_is_on(remote) && remote->desc->ops->is_stopped &&
+	       trace_remote_call(remote, is_stopped);
+}
+
+/* Turn tracing off, if the remote has stopped. */
+static void remote_follow(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	if (remote_is_stopped(remote))
+		remote_stop(remote, false);
+}
+
+/*
+ * trace_remote_put_reader() waits for this work with the lock held. If the lock is taken, the work
+ * tries again in the next period. The buffer stays while there are readers, and so while this
+ * runs.
+ */
+static void remote_poll_work(struct work_struct *work)
+{
+	struct trace_remote *remote = container_of(to_delayed_work(work), struct trace_remote,
+						   poll);
+
+	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	if (remote_is_stopped(remote) && mutex_trylock(&remote->lock)) {
+		remote_follow(remote);
+		mutex_unlock(&remote->lock);
+	}
+	if (remote_has_waiters(remote))
+		trace_remote_poll_start(remote);
+}
+
+/**
+ * trace_remote_instance_init - initialise what this file has of a remote
+ * @remote:	the remote
+ */
+void trace_remote_instance_init(struct trace_remote *remote)
+{
+	int cpu;
+
+	mutex_init(&remote->lock);
+	INIT_DELAYED_WORK(&remote->poll, remote_poll_work);
+	for_each_possible_cpu(cpu)
+		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
+}
+
 static int remote_start(struct trace_remote *remote)
 {
 	int ret;
 
 	lockdep_assert_held(&remote->lock);
 
+	remote_follow(remote);
 	if (remote->on)
 		return 0;
 	if (trace_remote_has_ended(remote))
@@ -359,7 +395,7 @@ static int remote_start(struct trace_remote *remote)
 		goto err_stop;
 
 	WRITE_ONCE(remote->on, true);
-	ret = trace_remote_enable_cpus(remote, true);
+	ret = trace_remote_enable_cpus(remote, true) ?: remote_call_set_on(remote, true);
 	if (ret)
 		remote_stop(remote, false);
 	else if (remote->nr_readers)
@@ -488,6 +524,25 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
 bool trace_remote_is_on(const struct trace_remote *remote)
 {
 	return smp_load_acquire(&remote->on);			/* (O) */
+}
+
+/**
+ * trace_remote_ask_on - is tracing on, and has the remote not stopped by itself?
+ * @remote:	the remote
+ *
+ * If the remote has stopped, tracing is turned off.
+ *
+ * Context: process context, may sleep.
+ * Return: as trace_remote_is_on().
+ */
+bool trace_remote_ask_on(struct trace_remote *remote)
+{
+	if (remote_is_stopped(remote)) {
+		guard(mutex)(&remote->lock);
+		remote_follow(remote);
+	}
+
+	return trace_remote_is_on(remote);
 }
 
 /**

@@ -232,6 +232,7 @@ void trace_remote_instance_init(struct trace_remote *remote);
 int trace_remote_get_writer(struct trace_remote *remote);
 void trace_remote_put_writer(struct trace_remote *remote);
 bool trace_remote_is_on(const struct trace_remote *remote);
+bool trace_remote_ask_on(struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
 struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote);

@@ -5,16 +5,22 @@
  *	accounting			0 or 1: whether EL2 counts
  *	accounting_total		what it has counted on all CPUs
  *	per_cpu/cpuN/accounting		... on one CPU
+ *	stop_tracing_us			how long a stay may take before EL2 stops tracing
  *
  * EL2 counts (nvhe/stay.c), and copies its counters to a page that is shared with it
  * (nvhe/acct.c). They are reset by keeping a copy that is subtracted from then on. So nothing
  * has to run on a CPU that is idle or offline, or does what must not be interrupted.
  *
+ * EL2 compares a stay with the time in stop_tracing_us only if it is a new maximum
+ * (nvhe/stay_stop.c). So all maxima are cleared at EL2 when that time is passed to it: while
+ * accounting and tracing are on. What was cleared is kept here, and shown.
+ *
  * To turn accounting on, a hypercall on each CPU prepares it. In plain nVHE mode KVM may leave
  * EL2 to the hyp stub while there is no VM. While accounting is on, or is being read, KVM's
  * virtualization is kept enabled.
  *
- * Locking: hyp_acct_lock covers all of this. cpu_hotplug_lock nests inside it.
+ * Locking: hyp_acct_lock covers all of this. It nests inside trace_remote.lock, and
+ * cpu_hotplug_lock nests inside it.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -50,6 +56,12 @@ struct hyp_acct_counters {
 static DEFINE_MUTEX(hyp_acct_lock);	/* covers what follows */
 static bool hyp_acct_on;
 static struct hyp_acct_cell *hyp_acct_page;
+static u32 hyp_acct_stop_us;		/* 0: EL2 does not stop tracing */
+static bool hyp_acct_is_tracing;
+static bool hyp_acct_is_armed;		/* EL2 was passed a threshold */
+static bool hyp_acct_may_stop;		/* ... since tracing began; also read without the lock */
+
+/* What is subtracted since a reset; of stays, max is what has been cleared at EL2 since then. */
 static struct hyp_acct_counters *hyp_acct_bases[NR_CPUS];
 
 /* The page stays shared: EL2 may have it mapped. */
@@ -118,6 +130,8 @@ static void hyp_acct_cell_sub(struct hyp_acct_cell *cell, const struct hyp_acct_
 	cell->total -= base->total;
 	if (gap)
 		cell->nr_gaps -= base->nr_gaps;
+	else
+		cell->max = max(cell->max, base->max);
 	for (i = 0; i < HYP_ACCT_NR_BUCKETS; i++)
 		cell->buckets[i] -= base->buckets[i];
 }
@@ -195,15 +209,42 @@ static int hyp_acct_sum_cpu(void *data, int cpu)
 static int hyp_acct_reset_cpu(void *data, int cpu)
 {
 	struct hyp_acct_counters *base = kvzalloc(sizeof(*base), GFP_KERNEL);
-	int ret;
+	int i, ret;
 
 	if (!base)
 		return -ENOMEM;
 
 	ret = hyp_acct_read_raw(cpu, base, true);
+	for (i = HYP_ACCT_NR_GAPS; i < NR_HYP_ACCT_REASONS; i++)
+		base->cell[i].max = 0;
 	if (!ret)
 		swap(base, hyp_acct_bases[cpu]);
 	kvfree(base);
+	return ret;
+}
+
+/* What a CPU has as its base; NULL if there is no memory for it. */
+static struct hyp_acct_counters *hyp_acct_get_base(int cpu)
+{
+	lockdep_assert_held(&hyp_acct_lock);
+
+	if (!hyp_acct_bases[cpu])
+		hyp_acct_bases[cpu] = kvzalloc(sizeof(*hyp_acct_bases[cpu]), GFP_KERNEL);
+	return hyp_acct_bases[cpu];
+}
+
+/* Clear the maxima at EL2, and keep them here: also those that were read before an error. */
+static int hyp_acct_clear_maxima(void *data, int cpu)
+{
+	struct hyp_acct_counters *base = hyp_acct_get_base(cpu), *counters = data;
+	int i, ret;
+
+	if (!base)
+		return -ENOMEM;
+
+	ret = hyp_acct_read_raw(cpu, counters, true);
+	for (i = HYP_ACCT_NR_GAPS; i < NR_HYP_ACCT_REASONS; i++)
+		base->cell[i].max = max(base->cell[i].max, counters->cell[i].max);
 	return ret;
 }
 
@@ -211,6 +252,92 @@ static int hyp_acct_reset(int file_cpu)
 {
 	guard(mutex)(&hyp_acct_lock);
 	return hyp_acct_for_cpus(file_cpu, hyp_acct_reset_cpu, NULL);
+}
+
+/* The fewest cycles that are longer than the time in stop_tracing_us; 0 if nothing stops EL2. */
+static u64 hyp_acct_threshold(void)
+{
+	if (!hyp_acct_stop_us || !hyp_acct_on || !hyp_acct_is_tracing)
+		return 0;
+
+	return mul_u64_u64_div_u64(hyp_acct_stop_us, arch_timer_get_rate(), USEC_PER_SEC) + 1;
+}
+
+static int hyp_acct_set_threshold(u64 cycles)
+{
+	int ret = hyp_trace_hypcall(__hyp_acct_set_threshold, cycles);
+
+	if (ret)
+		return ret;
+
+	hyp_acct_is_armed = cycles;
+	if (hyp_acct_is_armed)
+		WRITE_ONCE(hyp_acct_may_stop, true);
+	return 0;
+}
+
+static int hyp_acct_arm(u64 cycles)
+{
+	struct hyp_acct_counters *counters __free(kvfree) = kvzalloc(sizeof(*counters), GFP_KERNEL);
+	int ret;
+
+	if (!counters)
+		return -ENOMEM;
+
+	/* The threshold is set before the maxima are cleared: (T) of nvhe/trace.c. */
+	ret = hyp_acct_set_threshold(cycles);
+	if (ret)
+		return ret;
+
+	ret = hyp_acct_for_cpus(TRACE_REMOTE_ALL, hyp_acct_clear_maxima, counters);
+	if (ret)
+		hyp_acct_set_threshold(0);
+	return ret;
+}
+
+/* Pass to EL2 what has become of the threshold. Without one EL2 may not be there. */
+static int hyp_acct_update_threshold(void)
+{
+	u64 cycles = hyp_acct_threshold();
+
+	lockdep_assert_held(&hyp_acct_lock);
+
+	if (cycles)
+		return hyp_acct_arm(cycles);
+	return hyp_acct_is_armed ? hyp_acct_set_threshold(0) : 0;
+}
+
+/**
+ * hyp_acct_set_tracing - tracing has begun, or is about to end
+ * @priv:	not used
+ * @on:		which
+ *
+ * Context: process context, may sleep; with trace_remote.lock.
+ * Return: 0; or an errno if EL2 can't stop tracing, as stop_tracing_us says it shall.
+ */
+int hyp_acct_set_tracing(void *priv, bool on)
+{
+	guard(mutex)(&hyp_acct_lock);
+
+	hyp_acct_is_tracing = on;
+	/* Readers of tracing_on ask EL2 until tracing is off. */
+	if (on)
+		WRITE_ONCE(hyp_acct_may_stop, false);
+	return hyp_acct_update_threshold();
+}
+
+/**
+ * hyp_acct_has_stopped - has EL2 stopped tracing?
+ * @priv:	not used
+ *
+ * If it can't have done so there is no hypercall, which the trace would show.
+ *
+ * Context: any.
+ * Return: whether it has.
+ */
+bool hyp_acct_has_stopped(void *priv)
+{
+	return READ_ONCE(hyp_acct_may_stop) && hyp_trace_hypcall(__hyp_trace_is_stopped) == 1;
 }
 
 /**
@@ -277,7 +404,8 @@ static int hyp_acct_turn_off(void)
  * @on:		whether it is on
  *
  * Context: process context, may sleep.
- * Return: 0; -ENODEV when tracing has ended for good; or what enabling virtualization returned.
+ * Return: 0; -ENODEV when tracing has ended for good; what enabling virtualization returned; or
+ * another errno if accounting is on, but can't stop tracing.
  */
 int hyp_acct_set_on(bool on)
 {
@@ -289,9 +417,11 @@ int hyp_acct_set_on(bool on)
 		return 0;
 
 	ret = on ? hyp_acct_turn_on() : hyp_acct_turn_off();
-	if (!ret)
-		hyp_acct_on = on;
-	return ret;
+	if (ret)
+		return ret;
+
+	hyp_acct_on = on;
+	return hyp_acct_update_threshold();
 }
 
 static ssize_t hyp_acct_on_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -313,6 +443,37 @@ static ssize_t hyp_acct_on_write(struct file *file, const char __user *ubuf, siz
 }
 
 TRACE_REMOTE_FOPS(hyp_acct_on_fops, hyp_acct_on_read, hyp_acct_on_write);
+
+static ssize_t hyp_acct_stop_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char buf[16];
+	int len = scnprintf(buf, sizeof(buf), "%u\n", READ_ONCE(hyp_acct_stop_us));
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static int hyp_acct_set_stop(u32 us)
+{
+	guard(mutex)(&hyp_acct_lock);
+
+	WRITE_ONCE(hyp_acct_stop_us, us);
+	return hyp_acct_update_threshold();
+}
+
+static ssize_t hyp_acct_stop_write(struct file *file, const char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	u32 us;
+	int ret;
+
+	ret = kstrtou32_from_user(ubuf, cnt, 10, &us);
+	if (!ret)
+		ret = hyp_acct_set_stop(us);
+
+	return trace_remote_written(ret, cnt, ppos);
+}
+
+TRACE_REMOTE_FOPS(hyp_acct_stop_fops, hyp_acct_stop_read, hyp_acct_stop_write);
 
 static u64 hyp_acct_ns(u64 cycles)
 {
@@ -456,6 +617,7 @@ static const struct file_operations hyp_acct_fops = {
 const struct trace_remote_file hyp_acct_files[] = {
 	{ "accounting",		0640,	&hyp_acct_on_fops },
 	{ "accounting_total",	0640,	&hyp_acct_fops },
+	{ "stop_tracing_us",	0640,	&hyp_acct_stop_fops },
 	{ }
 };
 

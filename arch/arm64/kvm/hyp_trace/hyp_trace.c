@@ -43,6 +43,12 @@ static int hyp_trace_reset(void *priv, int cpu)
 	return hyp_trace_hypcall(__hyp_trace_reset, cpu);
 }
 
+/* The CPUs are disabled: none of them has stopped since. */
+static int hyp_trace_start(void *priv)
+{
+	return hyp_trace_hypcall(__hyp_trace_clear_stopped) ?: hyp_trace_clock_start(priv);
+}
+
 /*
  * A state is set also if EL2 has it: a hypercall that sets it is cheaper than to trust that
  * nothing else in the kernel has made one.
@@ -114,8 +120,12 @@ static const struct trace_remote_ops hyp_trace_ops = {
 	.swap_reader	= hyp_trace_swap_reader,
 	.reset_ring	= hyp_trace_reset,
 	.clock		= ktime_get_boot_fast_ns,
-	.start		= hyp_trace_clock_start,
+	.start		= hyp_trace_start,
 	.stop		= hyp_trace_clock_stop,
+#ifdef CONFIG_KVM_HYP_ACCOUNTING
+	.set_on		= hyp_acct_set_tracing,
+	.is_stopped	= hyp_acct_has_stopped,
+#endif
 	.set_events	= hyp_trace_set_events,
 	.set_filter	= hyp_trace_set_filter,
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST

@@ -33,6 +33,8 @@ extern const struct trace_remote_file hyp_acct_files[];
 extern const struct trace_remote_file hyp_acct_cpu_files[];
 
 int hyp_acct_set_on(bool on);
+int hyp_acct_set_tracing(void *priv, bool on);
+bool hyp_acct_has_stopped(void *priv);
 #endif
 
 /* events.c: the events */

@@ -8,8 +8,10 @@
  * was not prepared counts a time that is too long.
  *
  * The host resets the counters by subtracting a copy. EL2 only clears the maxima when it makes
- * that. A CPU may end a stay just then: either its time is in the next maximum, or it is not.
+ * that. A CPU may end a stay just then: its time is in the maximum that is cleared, which the
+ * host gets, or in the next one.
  */
+#include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -188,11 +190,12 @@ static int hyp_acct_copy_page(struct hyp_acct_cell *page, const struct hyp_stay 
 		return 0;
 
 	for (i = first; i < end; i++) {
-		ret = hyp_acct_copy(page++, stay, &cells[i]);
+		ret = hyp_acct_copy(page, stay, &cells[i]);
 		if (ret)
-			return ret;
+			return i > first ? i - first : ret;
 		if (clear && i >= HYP_ACCT_NR_GAPS)
-			WRITE_ONCE(cells[i].max, 0);
+			page->max = xchg(&cells[i].max, 0);
+		page++;
 	}
 
 	return end - first;
@@ -206,8 +209,8 @@ static int hyp_acct_copy_page(struct hyp_acct_cell *page, const struct hyp_stay 
  * @clear:	whether the maxima are cleared
  *
  * Return: how many cells were copied to the page; 0 if accounting was never on; -EINVAL for a CPU
- * or a cell that does not exist; -EAGAIN if the CPU changed a cell each time that it was read;
- * else as hyp_trace_pin().
+ * or a cell that does not exist; -EAGAIN if the CPU changed the first cell each time that it was
+ * read; else as hyp_trace_pin().
  */
 int hyp_acct_read(u64 cpu, u64 pfn, u64 first, bool clear)
 {
@@ -226,6 +229,21 @@ int hyp_acct_read(u64 cpu, u64 pfn, u64 first, bool clear)
 	ret = hyp_acct_copy_page(page, stay, first, clear);
 	hyp_trace_unpin(page);
 	return ret;
+}
+
+/**
+ * hyp_acct_set_threshold - stop tracing after a stay that took so long
+ * @cycles:	of CNTPCT_EL0, the least that stop tracing; 0 for no threshold
+ *
+ * The host then clears the maxima of all CPUs by hyp_acct_read(): see stay_stop.c.
+ *
+ * Return: 0.
+ */
+int hyp_acct_set_threshold(u64 cycles)
+{
+	WRITE_ONCE(hyp_stay_threshold, cycles);
+	smp_mb();						/* (T) */
+	return 0;
 }
 
 void handle___hyp_acct_prepare(struct kvm_cpu_context *host_ctxt)
@@ -251,4 +269,11 @@ void handle___hyp_acct_read(struct kvm_cpu_context *host_ctxt)
 	DECLARE_REG(bool, clear, host_ctxt, 4);
 
 	cpu_reg(host_ctxt, 1) = hyp_acct_read(cpu, pfn, first, clear);
+}
+
+void handle___hyp_acct_set_threshold(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cycles, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = hyp_acct_set_threshold(cycles);
 }

@@ -62,8 +62,8 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 
 	if (!(state & HYP_EVENT_ID) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
 		return;
-	if (!hyp_trace_cpu_is_ready(cpu))
-		hyp_trace_cpu_prepare(cpu);
+	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
+		return;
 
 	*record = (struct hyp_event_header) {
 		.type	= state,

@@ -156,9 +156,12 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_is_stopped:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_clear_stopped:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_prepare:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_enable:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_read:
+	case __KVM_HOST_SMCCC_FUNC___hyp_acct_set_threshold:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
 		return HYP_HCALL_RETURNS;
 	/* Nothing: the register still has the host's argument. */

@@ -28,6 +28,8 @@
  * The events hyp_enter and hyp_exit have the time that accounting uses. So times of both are the
  * same.
  *
+ * The longest stay of a cell is compared with a threshold, see stay_stop.c.
+ *
  * Memory ordering: (I) is explained in trace.c.
  */
 #include <linux/bits.h>
@@ -114,33 +116,47 @@ static __always_inline unsigned int hyp_stay_bucket(const struct hyp_stay *stay,
 	return max(clz - (64 - HYP_ACCT_NR_BUCKETS + 1), 0);
 }
 
-/* The rest of a stay adds time alone. */
-static __always_inline void hyp_stay_count(const struct hyp_stay *stay, u64 of, u64 cycles)
+/* The rest of a stay adds time alone. Returns whether this is the longest stay of its cell. */
+static __always_inline bool hyp_stay_count(const struct hyp_stay *stay, u64 of, u64 cycles)
 {
 	struct hyp_acct_cell *cell = (struct hyp_acct_cell *)of;
 
 	if (unlikely(of & HYP_STAY_RESUMED)) {
 		hyp_stay_add(&hyp_stay_cell(of)->total, cycles);
-		return;
+		return false;
 	}
 
 	hyp_stay_add(&cell->total, cycles);
-	if (cycles > READ_ONCE(cell->max))
-		WRITE_ONCE(cell->max, cycles);
 	hyp_stay_add(&cell->buckets[hyp_stay_bucket(stay, cycles)], 1);
+	if (likely(cycles <= READ_ONCE(cell->max)))
+		return false;
+
+	WRITE_ONCE(cell->max, cycles);
+	return true;
 }
 
-/* A stay ends, if one is accounted for, and a gap of some kind begins. */
-static __always_inline void hyp_stay_begin_gap(struct hyp_stay *stay, unsigned int gap, u64 now)
+/* Not to be seen by the compiler as @now, which it would keep in two registers, in all cases. */
+static __always_inline u64 hyp_stay_longest(u64 now, u64 cycles, u64 cell, u8 why)
 {
-	u64 start = stay->start;
+	OPTIMIZER_HIDE_VAR(now);
+	return hyp_stay_check(now, cycles, cell, why);
+}
+
+/* A stay ends, if one is accounted for, and a gap of some kind begins. @why is of hyp_exit. */
+static __always_inline u64 hyp_stay_begin_gap(struct hyp_stay *stay, unsigned int gap, u64 now,
+					      u8 why)
+{
+	u64 start = stay->start, cell;
+	bool longest;
 
 	if (!start)
-		return;
+		return now;
 
 	hyp_stay_set_busy(stay, start);
-	hyp_stay_count(stay, stay->cell, now - start);
+	cell = stay->cell;
+	longest = hyp_stay_count(stay, cell, now - start);
 	hyp_stay_start(stay, (u64)&stay->cells[gap], now);
+	return longest ? hyp_stay_longest(now, now - start, cell, why) : now;
 }
 
 /* A gap in the firmware ends. A stay begins, or goes on. */
@@ -171,8 +187,8 @@ static struct kvm_vcpu *hyp_stay_host_vcpu(struct kvm_vcpu *vcpu)
 	return container_of(vcpu, struct pkvm_hyp_vcpu, vcpu)->host_vcpu;
 }
 
-/* EL2 has handled an exit itself. Returns @now. */
-static noinline u64 hyp_stay_handled(u64 now, const struct hyp_stay *stay, struct kvm_vcpu *vcpu,
+/* EL2 has handled an exit itself, and enters the guest again. */
+static noinline u64 hyp_stay_handled(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu,
 				     u64 cycles)
 {
 	struct hyp_acct_exits *exits = &vcpu->arch.hyp_acct.handled;
@@ -183,7 +199,7 @@ static noinline u64 hyp_stay_handled(u64 now, const struct hyp_stay *stay, struc
 	hyp_stay_add_handled(&exits->hyp, cycles, &copy->hyp);
 	hyp_stay_add_handled(&exits->guest, stay->guest, &copy->guest);
 	hyp_stay_add_handled(&exits->hist[bucket], 1, &copy->hist[bucket]);
-	return now;
+	return hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now, HYP_EXIT_GUEST);
 }
 
 /* The hypercall that has run a vCPU returns what the last exit has taken. */
@@ -221,17 +237,19 @@ u64 __hyp_stay_begin(u64 now, struct hyp_stay *stay, unsigned int reason)
  */
 u64 __hyp_stay_end(u64 now, struct hyp_stay *stay)
 {
-	u64 start = stay->start;
+	u64 start = stay->start, cell;
+	bool longest;
 
 	if (!start)
 		return now;
 
 	hyp_stay_set_busy(stay, start);
-	hyp_stay_count(stay, stay->cell, now - start);
+	cell = stay->cell;
+	longest = hyp_stay_count(stay, cell, now - start);
 	if (unlikely(stay->run))
 		hyp_stay_end_run(stay, now - start);
 	hyp_stay_stop(stay);
-	return now;
+	return longest ? hyp_stay_longest(now, now - start, cell, HYP_EXIT_HOST) : now;
 }
 
 /**
@@ -245,8 +263,7 @@ u64 __hyp_stay_end(u64 now, struct hyp_stay *stay)
 u64 __hyp_stay_leave_firmware(u64 now, struct hyp_stay *stay, unsigned int gap)
 {
 	stay->left = stay->cell;
-	hyp_stay_begin_gap(stay, gap, now);
-	return now;
+	return hyp_stay_begin_gap(stay, gap, now, HYP_EXIT_FIRMWARE);
 }
 
 /**
@@ -293,13 +310,11 @@ u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu
 
 	if (!start)
 		return now;
-
-	hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now);
 	if (unlikely(stay->run))
 		return hyp_stay_handled(now, stay, vcpu, now - start);
 
 	stay->run = (now - start) | HYP_STAY_RUN;
-	return now;
+	return hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now, HYP_EXIT_GUEST);
 }
 
 /* The first cells are those of gaps: the address of that of guests is that of all cells. */

@@ -56,6 +56,16 @@
  * Without pKVM, PSCI calls do not pass through EL2, and no CPU parks. There the host disables
  * a CPU's tracing before the CPU goes offline. If it does not, the ring can't be unloaded.
  *
+ * Stopping
+ * --------
+ *
+ * EL2 itself can stop tracing on all CPUs: see stay_stop.c. It sets hyp_trace_stopped. Each CPU
+ * then finds another generation of the configuration at its next event, writes nothing, and
+ * counts nothing as lost. @writer stays as it is. The host learns of it by
+ * __hyp_trace_is_stopped, and disables the CPUs. It clears hyp_trace_stopped before it enables
+ * the first of them again. By then each CPU has left EL2 since the host turned off what could
+ * stop tracing. So no CPU sets hyp_trace_stopped afterwards for an old reason.
+ *
  * Locking
  * -------
  *
@@ -76,10 +86,10 @@
  *   with
  *	trace_cpu.c:hyp_trace_cpu_prepare
  *
- *	A hypercall stores the clock or an event's state, then increments the generation
- *	with release. A CPU whose copy has another generation loads the generation with
- *	acquire, then copies the clock and the states. If these change meanwhile, so does
- *	the generation, and the CPU's next event copies again.
+ *	A hypercall stores the clock or an event's state, or a CPU stores that tracing has
+ *	stopped. It then increments the generation with release. A CPU whose copy has another
+ *	generation loads the generation with acquire, then copies these. If they change
+ *	meanwhile, so does the generation, and the CPU's next event copies again.
  *
  * (K) clock: K-clock, K-latest
  *	clock.c:hyp_clock_publish
@@ -166,6 +176,18 @@
  *	@reading does not name the filter, the CPU's next load of the pointer returns the
  *	new program. The CPU clears @reading with release, after it has read the program.
  *	The hypercall loads @reading with acquire, then overwrites the program.
+ *
+ * (T) threshold: T-threshold
+ *	stay_stop.c:hyp_stay_check
+ *   with
+ *	acct.c:hyp_acct_set_threshold
+ *
+ *	A CPU compares a stay with the threshold only if the stay is longer than the maximum of
+ *	its cell. It stores the new maximum, then loads the threshold. A hypercall stores a new
+ *	threshold; later ones clear the maxima. Both have smp_mb() between. If the CPU loads the
+ *	old threshold, the maximum that it stored is one that is cleared. So no maximum stays
+ *	that reaches the threshold and was not compared with it, and no later stay that does is
+ *	missed.
  */
 #include <linux/errno.h>
 #include <linux/string.h>

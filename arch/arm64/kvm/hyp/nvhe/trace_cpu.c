@@ -7,7 +7,8 @@
  * compares that with the latest generation: (E) of trace.c.
  *
  * While a CPU does not write, the generation of its copy is 0. The latest generation is not
- * 0 after tracing was enabled on any CPU. So one comparison is enough for an event.
+ * 0 after tracing was enabled on any CPU. So one comparison is enough for an event, and also
+ * stops a CPU when EL2 stops all of them.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -19,6 +20,7 @@
 
 u32 hyp_event_states[NR_HYP_EVENTS];
 atomic64_t hyp_trace_config;
+bool hyp_trace_stopped;
 DEFINE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 
 /* For filter.c; NULL for a CPU that does not exist. */
@@ -49,15 +51,22 @@ static u32 hyp_event_type(u32 state)
  * @cpu:	this CPU, which writes to its ring
  *
  * Context: any at EL2.
+ * Return: whether the CPU may write: false if EL2 has stopped tracing.
  */
-void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
+bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 {
 	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
 	unsigned int nr;
+
+	if (unlikely(READ_ONCE(hyp_trace_stopped))) {
+		cpu->config = 0;
+		return false;
+	}
 
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
 	cpu->host_ctxt = host_data_ptr(host_ctxt);
 	/* Without the latest clock, this event has an older one, and the next event tries again. */
 	cpu->config = hyp_clock_get(&cpu->clock) ? config : 0;
+	return true;
 }

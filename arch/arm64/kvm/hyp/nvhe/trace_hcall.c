@@ -134,6 +134,17 @@ void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = hyp_clock_set(mult, shift, epoch_ns, epoch_cycles);
 }
 
+void handle___hyp_trace_is_stopped(struct kvm_cpu_context *host_ctxt)
+{
+	cpu_reg(host_ctxt, 1) = READ_ONCE(hyp_trace_stopped);
+}
+
+void handle___hyp_trace_clear_stopped(struct kvm_cpu_context *host_ctxt)
+{
+	hyp_trace_set_stopped(false);
+	cpu_reg(host_ctxt, 1) = 0;
+}
+
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt)
 {

@@ -44,6 +44,11 @@ u64 __hyp_stay_cpu_entry(u64 now, struct hyp_stay *stay);
 u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu);
 u64 __hyp_stay_return_guest(u64 now, struct hyp_stay *stay, unsigned int reason);
 
+/* stay_stop.c */
+extern u64 hyp_stay_threshold;
+
+u64 hyp_stay_check(u64 now, u64 cycles, u64 cell, u8 why);
+
 /* The cell that @cell of struct hyp_stay is the address of */
 static __always_inline struct hyp_acct_cell *hyp_stay_cell(u64 cell)
 {

@@ -80,6 +80,8 @@ void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_is_stopped(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_clear_stopped(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
 
 /**

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The configuration of tracing at EL2, for all CPUs: which events are on, by which id
- * (events.c), and the clock (clock.c). Each change has a generation. A CPU that has a copy
- * of another generation copies the configuration again: see trace_cpu.c.
+ * (events.c), the clock (clock.c), and whether EL2 has stopped tracing. Each change has a
+ * generation. A CPU that has a copy of another generation copies the configuration again: see
+ * trace_cpu.c.
  */
 #ifndef __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H
 #define __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H
 
 #include <linux/atomic.h>
+#include <linux/compiler.h>
 
 #include <asm/kvm_hypevents_defs.h>
 
@@ -20,10 +22,20 @@ extern u32 hyp_event_states[NR_HYP_EVENTS];
 /* The generation. It is 0 until the first change. */
 extern atomic64_t hyp_trace_config;
 
+/* EL2 has stopped all CPUs: see trace.c. */
+extern bool hyp_trace_stopped;
+
 /* Call after each change. Events that begin later see it. */
 static inline void hyp_trace_config_changed(void)
 {
 	atomic64_fetch_inc_release(&hyp_trace_config);	/* (E) */
+}
+
+/* Stop each CPU at its next event, or undo that. */
+static inline void hyp_trace_set_stopped(bool stopped)
+{
+	WRITE_ONCE(hyp_trace_stopped, stopped);
+	hyp_trace_config_changed();
 }
 
 #endif /* __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H */

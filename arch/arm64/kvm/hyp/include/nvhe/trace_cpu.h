@@ -48,7 +48,7 @@ enum hyp_trace_writer {
  * @state:	what may be done with the ring
  *
  * Only the CPU itself uses @config to @types. While it runs and is not HYP_TRACE_ON, @config
- * is 0.
+ * is 0. So it is from a CPU's first event after EL2 has stopped tracing.
  */
 struct hyp_trace_cpu {
 	struct trace_ring	ring;
@@ -99,6 +99,6 @@ static inline bool hyp_trace_cpu_exists(u64 *cpu)
 	return kvm_arm_hyp_percpu_base[*cpu];
 }
 
-void hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
+bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
 
 #endif /* __ARM64_KVM_HYP_NVHE_TRACE_CPU_H */
