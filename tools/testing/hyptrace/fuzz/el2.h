@@ -93,6 +93,14 @@ static inline u32 atomic_cmpxchg_acquire(atomic_t *v, u32 old, u32 new)
 	return old;
 }
 
+static inline u64 el2_xchg(u64 *p, u64 new)
+{
+	shim_step(p);
+	return __atomic_exchange_n(p, new, __ATOMIC_SEQ_CST);
+}
+
+#define xchg(p, new)			el2_xchg(p, new)
+
 /* CPUs that there are, of NR_CPUS that there can be; in a race each has a thread. */
 #define EL2_CPUS			4
 

@@ -54,6 +54,9 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_acct_prepare,		"cn" },
 	{ handle___hyp_acct_enable,		"n" },
 	{ handle___hyp_acct_read,		"cpnn" },
+	{ handle___hyp_acct_set_threshold,	"n" },
+	{ handle___hyp_trace_is_stopped,	"" },
+	{ handle___hyp_trace_clear_stopped,	"" },
 };
 
 static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
@@ -181,7 +184,7 @@ static bool is_to_be_written(struct event *event)
 		.type	= state & HYP_EVENT_ID,
 		.pid	= el2_host_ctxt.regs[el2_host_ctxt.__hyp_running_vcpu ? 30 : 29],
 	};
-	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON)
+	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON || hyp_trace_stopped)
 		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
@@ -358,7 +361,7 @@ static void pin_for_vcpu(struct input *input)
 
 static void any_step(struct input *input)
 {
-	unsigned int what = input_below(input, 12 + ARRAY_SIZE(hcalls));
+	unsigned int what = input_below(input, 13 + ARRAY_SIZE(hcalls));
 
 	switch (what) {
 	case 0:
@@ -396,6 +399,9 @@ static void any_step(struct input *input)
 		break;
 	case 10 + ARRAY_SIZE(hcalls):
 		change_task(input);
+		break;
+	case 11 + ARRAY_SIZE(hcalls):
+		hyp_trace_set_stopped(true);
 		break;
 	default:
 		pin_for_vcpu(input);

@@ -6,6 +6,9 @@
  * Then other CPUs copy the cells meanwhile, and clear maxima. Each stay of a reason takes the
  * same time. So a copy has whole stays, and a part of the one that is under way.
  *
+ * Another CPU sets a threshold that each stay reaches, and clears the maxima: the next whole stay
+ * stops tracing.
+ *
  *	stay_race [rounds]
  */
 #include <pthread.h>
@@ -14,6 +17,7 @@
 #include <nvhe/acct.h>
 #include <nvhe/stay.h>
 #include <nvhe/trace.h>
+#include <nvhe/trace_cpu.h>
 
 #include "../random.h"
 #include "pkvm.h"
@@ -374,6 +378,108 @@ static void check_refusals(void)
 	check_model();
 }
 
+/* A threshold is set, as the host does it. */
+static void arm(u64 cycles, unsigned int reason)
+{
+	struct hyp_acct_cell cell;
+
+	hyp_trace_set_stopped(false);
+	check(!hyp_acct_set_threshold(cycles));
+	while (!copy_and_clear(&cell, reason, true))
+		continue;
+}
+
+static void stay_of(unsigned int hcall, u64 cycles)
+{
+	hyp_stay_begin_hcall(ctxt(), hcall);
+	pass(cycles);
+	hyp_stay_end(ctxt());
+	model_stay(HYP_ACCT_HCALL + hcall, cycles, false);
+}
+
+#define HCALL	__KVM_HOST_SMCCC_FUNC___kvm_flush_vm_context
+
+/* Stays stop tracing, once. Gaps, the rest of a stay and the host's calls for accounting do not. */
+static void check_threshold(void)
+{
+	const unsigned int reason = HYP_ACCT_HCALL + HCALL;
+	struct kvm_vcpu vcpu = { };
+
+	stay_of(HCALL, 5000);
+	arm(1000, reason);
+	model[reason].max = 0;
+	stay_of(HCALL, 999);
+	check(!hyp_trace_stopped);
+
+	stay_of(__KVM_HOST_SMCCC_FUNC___hyp_acct_read, 1ULL << 40);
+	stay_of(__KVM_HOST_SMCCC_FUNC___hyp_acct_set_threshold, 1ULL << 40);
+	check(!hyp_trace_stopped);
+
+	hyp_stay_begin_hcall(ctxt(), HCALL);
+	pass(10);
+	model_stay(reason, 10, false);
+	hyp_stay_leave_firmware(0);
+	pass(1ULL << 40);
+	model_gap(HYP_ACCT_IN_FIRMWARE, 1ULL << 40);
+	hyp_stay_resume();
+	pass(2000);
+	model_stay(reason, 2000, true);
+	host_data_ptr(host_ctxt)->__hyp_running_vcpu = &vcpu;
+	hyp_stay_leave_guest(ctxt(), &vcpu);
+	pass(1ULL << 40);
+	model_gap(HYP_ACCT_IN_GUEST, 1ULL << 40);
+	hyp_stay_return_guest(ctxt(), &vcpu, ARM_EXCEPTION_IL);
+	pass(10);
+	model_stay(HYP_ACCT_GUEST_IL, 10, false);
+	hyp_stay_end(ctxt());
+	check(!hyp_trace_stopped);
+
+	stay_of(HCALL, 1000);
+	check(hyp_trace_stopped && !hyp_stay_threshold);
+	hyp_trace_set_stopped(false);
+	stay_of(HCALL, 7000);
+	check(!hyp_trace_stopped);
+	check_model();
+}
+
+static unsigned int steps_to_stay;
+
+/* While CPU 1 clears a maximum, CPU 0 ends a stay, at any access to memory. */
+static void stay_at_step(const void *addr)
+{
+	if (!steps_to_stay || --steps_to_stay)
+		return;
+
+	el2_cpu = 0;
+	stay_of(HCALL, 1ULL << 42);
+	el2_cpu = 1;
+}
+
+static void check_no_maximum_is_lost(void)
+{
+	static const struct shim in_between = { .step = stay_at_step };
+	const unsigned int reason = HYP_ACCT_HCALL + HCALL;
+	struct hyp_acct_cell cleared, after;
+	unsigned int i, step;
+
+	for (i = 1; i < 1000; i++) {
+		step = steps_to_stay = i;
+		el2_cpu = 1;
+		shim = &in_between;
+		check(copy_and_clear(&cleared, reason, true));
+		shim = NULL;
+		el2_cpu = 0;
+		check(copy(&after, reason));
+		check(max(cleared.max, after.max) == model[reason].max);
+		model[reason].max = after.max;
+		if (steps_to_stay)
+			break;
+	}
+	steps_to_stay = 0;
+	check(step > HYP_ACCT_NR_BUCKETS && step < 1000);
+	check_model();
+}
+
 static void check_alone(void)
 {
 	unsigned int i, reason;
@@ -391,6 +497,8 @@ static void check_alone(void)
 	change_in_a_stay(true);
 	check_factors(&rnd);
 	check_refusals();
+	check_threshold();
+	check_no_maximum_is_lost();
 
 	for (reason = 0; reason < NR_HYP_ACCT_REASONS; reason++) {
 		check(hyp_acct_read(0, PKVM_FIRST_PFN, reason, true) == 1);
@@ -535,6 +643,57 @@ static void race(void)
 	}
 }
 
+/* How many stays have ended */
+static unsigned long nr_stays;
+
+static void *stay_on(void *arg)
+{
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		hyp_stay_begin_hcall(ctxt(), HCALL);
+		pass(100);
+		hyp_stay_end(ctxt());
+		__atomic_fetch_add(&nr_stays, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+/* Wait until a stay that begins later has ended. */
+static void wait_for_stay(void)
+{
+	unsigned long next = __atomic_load_n(&nr_stays, __ATOMIC_SEQ_CST) + 2;
+
+	while (__atomic_load_n(&nr_stays, __ATOMIC_SEQ_CST) < next)
+		sched_yield();
+}
+
+static void *stop_others(void *arg)
+{
+	unsigned long i;
+
+	el2_cpu = 1;
+	for (i = 0; i < rounds; i++) {
+		arm(100, HYP_ACCT_HCALL + HCALL);
+		wait_for_stay();
+		check(READ_ONCE(hyp_trace_stopped) && !READ_ONCE(hyp_stay_threshold));
+	}
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Each time that a threshold is set, a stay finds it. */
+static void race_to_stop(void)
+{
+	pthread_t threads[2];
+
+	over = false;
+	shim = &pausing;
+	pthread_create(&threads[0], NULL, stay_on, NULL);
+	pthread_create(&threads[1], NULL, stop_others, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	shim = NULL;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int cpu;
@@ -546,5 +705,6 @@ int main(int argc, char **argv)
 		pkvm_share(cpu);
 	check_alone();
 	race();
+	race_to_stop();
 	return 0;
 }
