@@ -24,6 +24,14 @@ hypstat top -r 3 -i 0.2 >top && hypstat hist --reset --json sh -c 'guest --hvc 1
 	hypstat hist --reset --prometheus sh -c 'guest >guest' >metrics || exit
 cat /sys/kernel/tracing/hypervisor/accounting
 """
+# The first run of a guest takes long; no stay takes an hour. Accounting is as before then.
+STOPPED = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
+hyp=/sys/kernel/tracing/hypervisor
+hypstat record -o hit -e sched -s 100 sh -c 'guest >guest; exec sleep 100' >said
+[ $? = 1 ] || exit
+hypstat record -o missed -s 4294967295 guest >/dev/null || exit
+echo "$(cat $hyp/accounting $hyp/stop_tracing_us $hyp/tracing_on)"
+"""
 # Each says in one line what to do instead.
 REFUSED = """cp -R usr /; mkdir -p /etc; echo user:x:1000:1000::/:/bin/sh >/etc/passwd
 for words in "top" "hist" "hist true" "record true"; do
@@ -79,6 +87,28 @@ def test_accounting(vm, checks, tmp_path):
     checks.equals("refreshes", (done.out / "top").read_text().count("MAX*"), 3)
     checks("off again", done.output.splitlines()[-1] == "0")
     checks("metrics", all(map(METRIC.fullmatch, (done.out / "metrics").read_text().splitlines())))
+
+
+@pytest.mark.seconds(15)
+def test_stopped(vm, checks, tmp_path):
+    """hypstat record -s ends at a long stay, which ends its CPU's events, and explains it."""
+    clients.trace_cmd(tmp_path, "machine")
+    hypstat.cross(tmp_path)
+    done = vm.ok("it stops, or does not", STOPPED, files=tmp_path, timeout=120)
+    checks.equals("accounting, the threshold and tracing are off again",
+                  done.output.split()[-3:], ["0"] * 3)
+    said = (done.out / "said").read_text()
+    took, cpu, begin = re.search(r"^ +([\d.]+) us  CPU (\d+), at ([\d.]+) s, reason", said,
+                                 re.M).groups()
+    checks("the stay took longer", float(took) >= 99.9, said)
+    checks.equals("report says the same", hypstat.say("report", "-s", 100, done.out / "hit")
+                  .splitlines()[1:], said.splitlines()[1:])
+    longest = json.loads(hypstat.say("report", "--json", done.out / "missed"))["longest"]
+    checks("other recordings go on", longest[0]["length_ns"] > 100000, longest[0])
+    hit = json.loads(hypstat.say("report", "--json", "-c", cpu, done.out / "hit"))
+    end = float(begin) + float(took) / 1e6
+    checks("it is the last one of its CPU", all(
+        stay["begin_ns"] / 1e9 <= end for stay in hit["longest"]), hit["longest"])
 
 
 @pytest.mark.seconds(10)

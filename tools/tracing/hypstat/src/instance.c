@@ -97,6 +97,17 @@ void instance_write(struct tracefs_instance *instance, const char *file, const c
 }
 
 /**
+ * instance_is_on - is tracing on?
+ * @instance: the instance
+ *
+ * Return: whether it is, or can't be known.
+ */
+bool instance_is_on(struct tracefs_instance *instance)
+{
+	return tracefs_trace_is_on(instance);
+}
+
+/**
  * instance_enable - enable an event, or exit
  * @instance: the instance
  * @event: SYSTEM or SYSTEM:EVENT

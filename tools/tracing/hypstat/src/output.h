@@ -7,6 +7,7 @@
 struct trace_seq;
 
 void text_print(const struct summary *summary);
+void text_print_last(const struct summary *summary);
 void json_print(const struct summary *summary);
 void csv_print(const struct summary *summary);
 void prometheus_print(const struct summary *summary);

@@ -13,21 +13,25 @@
 #include "instance.h"
 #include "record.h"
 #include "recorder.h"
+#include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "utils.h"
 
 #define MAX_EVENTS	32
 #define READ_PAGES	64	/* of the hypervisor, at once */
+#define STATUS_STOPPED	1	/* the exit status if a long stay has ended the session */
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat record [-h] [-o file] [-d s|m|h|d] [-e sys[:event]]... [--trace-buffer-size kB] [COMMAND ...]",
+	"  usage: hypstat record [-h] [-o file] [-d s|m|h|d] [-e sys[:event]]... [-s us] [--trace-buffer-size kB] [COMMAND ...]",
 	"",
 	"	COMMAND: record while it runs; without it, until Ctrl-C or the duration's end",
 	"",
 	"	  -o/--output file: the file, default trace.dat",
 	"	  -d/--duration time[s|m|h|d]: the duration of the session",
 	"	  -e/--event sys[:event]: record events of the host, too, such as kvm, sched and irq",
+	"	  -s/--stop us: end at the first stay at EL2 that takes longer, and explain it",
 	"	     --trace-buffer-size kB: the size of the buffers of each CPU",
 	"	  -h/--help: print this menu",
 	"",
@@ -40,6 +44,7 @@ static const struct option long_options[] = {
 	{ "output",		required_argument,	NULL, 'o' },
 	{ "duration",		required_argument,	NULL, 'd' },
 	{ "event",		required_argument,	NULL, 'e' },
+	{ "stop",		required_argument,	NULL, 's' },
 	{ "trace-buffer-size",	required_argument,	NULL, OPTION_BUFFER_SIZE },
 	{ "help",		no_argument,		NULL, 'h' },
 	{ }
@@ -52,6 +57,7 @@ static const struct option long_options[] = {
  * @buffer_size: in KB, as text; NULL: as it is
  * @events: the host's
  * @nr_events: how many
+ * @stop: which stay ends it
  * @command: the command and its arguments, or NULL
  * @former_size: of the hypervisor's buffer, in KB, if it was changed
  * @hyp: reads the hypervisor's events
@@ -64,6 +70,7 @@ struct record {
 	const char	*buffer_size;
 	const char	*events[MAX_EVENTS];
 	unsigned int	nr_events;
+	struct stop	stop;
 	char		**command;
 	long long	former_size;
 	struct recorder	hyp;
@@ -88,6 +95,8 @@ static void parse_option(struct record *record, int option)
 		add_event(record, optarg);
 	else if (option == OPTION_BUFFER_SIZE)
 		record->buffer_size = optarg;
+	else if (option == 's')
+		record->stop.us = parse_stop(optarg);
 	else if (option == 'd')
 		record->duration = parse_duration(optarg);
 	else
@@ -99,7 +108,7 @@ static void parse_args(struct record *record, int argc, char **argv)
 	int option;
 
 	/* An option behind COMMAND is the command's. */
-	while ((option = getopt_long(argc, argv, "+o:d:e:h", long_options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "+o:d:e:s:h", long_options, NULL)) != -1)
 		parse_option(record, option);
 	if (optind < argc)
 		record->command = argv + optind;
@@ -132,6 +141,7 @@ static void prepare_all(struct record *record)
 	unsigned int i;
 
 	record->hyp.instance = instance_hypervisor();
+	stop_begin(&record->stop, record->hyp.instance);
 	create_dat(record);
 	record->hyp.read_size = READ_PAGES * sysconf(_SC_PAGESIZE);
 	if (record->buffer_size)
@@ -161,14 +171,18 @@ static void start(struct record *record)
 	free(path);
 }
 
-static void end(struct record *record)
+/* Whether a stay has stopped tracing before */
+static bool end(struct record *record)
 {
+	bool stopped = stop_has_come(&record->stop);
+
 	instance_write(record->hyp.instance, "tracing_on", "0");
 	recorder_stop(&record->hyp);
-	if (!record->host.instance)
-		return;
-	instance_write(record->host.instance, "tracing_on", "0");
-	recorder_stop(&record->host);
+	if (record->host.instance) {
+		instance_write(record->host.instance, "tracing_on", "0");
+		recorder_stop(&record->host);
+	}
+	return stopped;
 }
 
 /* Each group of events once, the hypervisor's first */
@@ -228,6 +242,7 @@ static void clean_up(void)
 {
 	if (record.hyp.instance) {
 		tracefs_trace_off(record.hyp.instance);
+		stop_end(&record.stop);
 		instance_clear(record.hyp.instance);
 		if (record.former_size)
 			instance_set_buffer_size(record.hyp.instance, record.former_size);
@@ -244,11 +259,12 @@ static void clean_up(void)
  * @argc: the number of arguments
  * @argv: the arguments, from "record" on
  *
- * Return: the exit status; the command's, if there is one.
+ * Return: the exit status; the command's, if there is one; STATUS_STOPPED if a stay has ended it.
  */
 int record_main(int argc, char **argv)
 {
 	sigset_t signals;
+	bool stopped;
 	int status;
 
 	parse_args(&record, argc, argv);
@@ -256,11 +272,15 @@ int record_main(int argc, char **argv)
 	atexit(clean_up);
 	prepare_all(&record);
 	start(&record);
-	status = session_run(record.command, record.duration, &signals);
-	end(&record);
+	status = session_run_until(record.command, record.duration, &signals,
+				   record.stop.us ? stop_has_come : NULL, &record.stop);
+	stopped = end(&record);
 	write_dat(&record);
 	report_losses(&record);
 	recorder_free(&record.hyp);
 	recorder_free(&record.host);
-	return status;
+	if (!stopped)
+		return status;
+	report_last(record.output, record.stop.us);
+	return STATUS_STOPPED;
 }

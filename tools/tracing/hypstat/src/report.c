@@ -12,11 +12,12 @@
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat report [-h] [-c cpu-list] [--json|--csv|--prometheus] [FILE]",
+	"  usage: hypstat report [-h] [-c cpu-list] [-s us] [--json|--csv|--prometheus] [FILE]",
 	"",
 	"	FILE: a trace.dat of hypstat record or trace-cmd record, default trace.dat",
 	"",
 	"	  -c/--cpus cpu-list: report these CPUs alone",
+	"	  -s/--stop us: print only the last stay that took longer, as record -s does",
 	"	     --json: print JSON, with all times in nanoseconds",
 	"	     --csv: print the tables as comma-separated values",
 	"	     --prometheus: print metrics for node exporter's textfile collector",
@@ -29,6 +30,7 @@ enum { OPTION_JSON = 256, OPTION_CSV, OPTION_PROMETHEUS };
 
 static const struct option long_options[] = {
 	{ "cpus",	required_argument,	NULL, 'c' },
+	{ "stop",	required_argument,	NULL, 's' },
 	{ "json",	no_argument,		NULL, OPTION_JSON },
 	{ "csv",	no_argument,		NULL, OPTION_CSV },
 	{ "prometheus",	no_argument,		NULL, OPTION_PROMETHEUS },
@@ -40,16 +42,26 @@ static const struct option long_options[] = {
 struct report {
 	const char	*file;
 	struct cpus	*cpus;
+	u64		limit;
 	void		(*print)(const struct summary *summary);
 };
+
+/* The last stay that took longer, and nothing else */
+static void select_last(struct report *report, u32 us)
+{
+	report->limit = us * 1000ULL;
+	report->print = text_print_last;
+}
 
 static void parse_args(struct report *report, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "c:s:h", long_options, NULL)) != -1) {
 		if (option == 'c')
 			report->cpus = parse_cpus(optarg);
+		else if (option == 's')
+			select_last(report, parse_stop(optarg));
 		else if (option == OPTION_JSON)
 			report->print = json_print;
 		else if (option == OPTION_CSV)
@@ -78,6 +90,7 @@ static int run(void *arg)
 
 	load_open(&load);
 	summary.file = report->file;
+	summary.limit = report->limit;
 	summary_init(&summary);
 	load_run(&load);
 	summary.nr_cpus = load.nr_cpus;
@@ -103,4 +116,19 @@ int report_main(int argc, char **argv)
 
 	parse_args(&report, argc, argv);
 	return guard_run(run, &report, report.file);
+}
+
+/**
+ * report_last - explain the stay that has ended a recording
+ * @file: the recording
+ * @us: the stay took longer than so many microseconds
+ *
+ * Return: the exit status.
+ */
+int report_last(const char *file, u32 us)
+{
+	struct report report = { .file = file };
+
+	select_last(&report, us);
+	return guard_run(run, &report, file);
 }

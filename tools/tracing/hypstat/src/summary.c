@@ -258,6 +258,12 @@ static void add_owner(struct summary *summary, const struct stay *stay, u64 leng
 	hist_add(&row->hist, length);
 }
 
+/* Times of events are of the kernel's clock, whose rate is not just that of EL2's counter. */
+static bool is_over(u64 length, u64 limit)
+{
+	return limit && length + length / 1000 >= limit;
+}
+
 static void add_stay(const struct stay *stay, void *arg)
 {
 	struct summary *summary = arg;
@@ -270,6 +276,8 @@ static void add_stay(const struct stay *stay, void *arg)
 	add_guest(summary, stay, length);
 	add_owner(summary, stay, length);
 	longest_add(&summary->longest, stay);
+	if (is_over(length, summary->limit) && stay->end >= summary->last.end)
+		summary->last = *stay;
 }
 
 static void add_run(const struct guest *guest, u64 from, u64 to, int cpu, void *arg)
@@ -290,6 +298,7 @@ void summary_init(struct summary *summary)
 	summary->stays.ended = add_stay;
 	summary->stays.ran = add_run;
 	summary->stays.arg = summary;
+	summary->last.cpu = -1;
 }
 
 /**

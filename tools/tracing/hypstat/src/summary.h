@@ -43,6 +43,8 @@ extern const struct section sections[NR_SECTIONS];
  * @tables: the times at EL2, for each section
  * @longest: the longest stays
  * @all: all stays
+ * @limit: in ns: a stay that took longer has ended the recording; 0: none has
+ * @last: the last one that did; @last.cpu is -1 if none is there
  */
 struct summary {
 	const char	*file;
@@ -52,6 +54,8 @@ struct summary {
 	struct table	tables[NR_SECTIONS];
 	struct longest	longest;
 	struct hist	all;
+	u64		limit;
+	struct stay	last;
 };
 
 void summary_init(struct summary *summary);

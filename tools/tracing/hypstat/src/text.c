@@ -121,24 +121,43 @@ static void print_inside(const struct summary *summary, const struct stay *stay,
 		printf("     and %u events more\n", stay->nr_events - STAY_EVENTS);
 }
 
+static void print_stay(const struct summary *summary, const struct stay *stay)
+{
+	struct trace_seq seq;
+
+	printf("%9.2f us  CPU %d, at %.9f s, ", us(stay_length(stay)), stay->cpu,
+	       stay->begin / 1e9);
+	print_what(summary, stay);
+	print_before(summary, stay);
+	trace_seq_init(&seq);
+	print_inside(summary, stay, &seq);
+	trace_seq_destroy(&seq);
+}
+
 static void print_longest(const struct summary *summary)
 {
 	const struct longest *longest = &summary->longest;
-	struct trace_seq seq;
 	unsigned int i;
 
-	trace_seq_init(&seq);
 	printf("\nTHE LONGEST STAYS AT EL2\n");
 	for (i = 0; i < longest->nr; i++) {
-		const struct stay *stay = &longest->stays[i];
-
-		printf("%2u. %9.2f us  CPU %d, at %.9f s, ", i + 1, us(stay_length(stay)),
-		       stay->cpu, stay->begin / 1e9);
-		print_what(summary, stay);
-		print_before(summary, stay);
-		print_inside(summary, stay, &seq);
+		printf("%2u. ", i + 1);
+		print_stay(summary, &longest->stays[i]);
 	}
-	trace_seq_destroy(&seq);
+}
+
+/**
+ * text_print_last - print the stay that has ended the recording
+ * @summary: the report, with a limit
+ */
+void text_print_last(const struct summary *summary)
+{
+	printf("%s: the last stay that took longer than %.0f us\n", summary->file,
+	       us(summary->limit));
+	if (summary->last.cpu < 0)
+		printf("    is not there as a whole\n");
+	else
+		print_stay(summary, &summary->last);
 }
 
 /**

@@ -250,6 +250,23 @@ long parse_duration(const char *text)
 }
 
 /**
+ * parse_stop - read the argument of -s, or exit
+ * @text: the argument
+ *
+ * Return: microseconds, at least 1.
+ */
+u32 parse_stop(const char *text)
+{
+	char *end;
+	u64 us;
+
+	us = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || !us || us > UINT32_MAX)
+		die("-s takes microseconds, from 1 to %u, not '%s'", UINT32_MAX, text);
+	return us;
+}
+
+/**
  * usage - print the usage, and exit
  * @lines: the lines, and NULL
  * @status: the exit status; other than 0, the text goes to stderr

@@ -22,6 +22,7 @@ char *hyp_read(int dir, const char *name);
 u64 now_ns(void);
 long parse_seconds_duration(const char *text);
 long parse_duration(const char *text);
+u32 parse_stop(const char *text);
 void __noreturn usage(const char * const *lines, int status);
 
 #endif

@@ -106,6 +106,39 @@ static void check_corruption(const char *data, size_t size)
 	free(copy);
 }
 
+static struct run *last(const char *us)
+{
+	const char *args[] = { hypstat, "report", "--stop", us, file, NULL };
+
+	return run(args);
+}
+
+/* How long the stay took that is printed, us */
+static double first_us(const char *text)
+{
+	double us = 0;
+
+	text = strchr(text, '\n');
+	if (text)
+		sscanf(text, " %lf us", &us);
+	return us;
+}
+
+/* Each stay took longer than 0.2 us, and none an hour. */
+static void check_last(void)
+{
+	struct run *result = last("1");
+
+	ok(!result->status && first_us(result->out) >= 1, "the last stay over a limit is printed");
+	ok(strstr(result->out, "before: ") && !strstr(result->out, "THE LONGEST"),
+	   "... with what was before it, and nothing else");
+	result = last("4294967295");
+	ok(!result->status && strstr(result->out, "is not there"), "... or that there is none");
+	refused(last("0"), "a limit of 0", "microseconds");
+	refused(last("4294967296"), "a limit that is too large", "microseconds");
+	refused(last("5us"), "a limit with a unit", "microseconds");
+}
+
 int main(int argc, char **argv)
 {
 	struct run *result;
@@ -119,6 +152,7 @@ int main(int argc, char **argv)
 	data = read_sample(&size);
 	result = report(file);
 	ok(!result->status && !*result->errors, "a file is reported");
+	check_last();
 	refuses("no file", "/nonexistent", "No such file");
 	refuses("another file", "/proc/self/status", "no trace.dat");
 	write_file(data, size / 2);
