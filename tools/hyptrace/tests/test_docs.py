@@ -128,7 +128,8 @@ def test_security_hypercalls():
     for name, body in find(r"^void handle_(__hyp_trace_\w+)\(((?:.*\n)*?)}",
                            "arch/arm64/kvm/hyp/nvhe/trace_hcall.c"):
         names = re.findall(r"DECLARE_REG\([^,]*, *(\w+)", body)
-        rows.append(f"   * - ``{name}``:" + ",".join(f" ``{each}``" for each in names))
+        rows.append(f"   * - ``{name}``" + ":" * bool(names) +
+                    ",".join(f" ``{each}``" for each in names))
     assert len([row for row in rows if "," in row]) >= 7
     assert not set(rows) - set(read(SECURITY).splitlines())
 

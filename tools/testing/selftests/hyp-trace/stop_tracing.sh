@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# stop_tracing_us: EL2 stops tracing after a stay that took longer. The stay is the last one of its
-# CPU. Other CPUs stop at their next events. Tracing is then off as after a write of 0.
+# After a stay that is longer than stop_tracing_us, no CPU writes an event, and that stay is the
+# last one of its CPU. tracing_on reads 0 at once, and readers that wait come to the end. No
+# maximum of accounting is lost. Tracing can be turned on again, also while CPUs stop it.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
@@ -105,7 +106,9 @@ ends() {
 # those whose last event ends a stay, the one with the fewest
 later() {
 	while read -r cpu time name stay; do
-		[ "$name" = hyp_exit ] && [ "$stay" -ge "$SHORT" ] || continue
+		if [ "$name" != hyp_exit ] || [ "$stay" -lt "$SHORT" ]; then
+			continue
+		fi
 		for other in $ALL_CPUS; do
 			[ "$other" = "$cpu" ] || cat "$HYP/per_cpu/cpu$other/trace"
 		done | awk -v time="$time" '!/^#/ && $2 + 0 > time { n++ } END { print n + 0 }'
@@ -119,8 +122,8 @@ tidy() {
 	echo "$SHORT" >"$STOP"
 	until_true 10 stopped
 	stop_writers
-	ends >ends
-	[ "$(later ends || echo 1000)" -le $((2 * CPUS)) ] 2>&-
+	ends >last
+	[ "$(later last)" -le $((2 * CPUS)) ] 2>&-
 }
 
 # It does not read tracing_on, and nobody polls.
@@ -136,7 +139,7 @@ test_stop() {
 	if until_true 1 tidy; then
 		ktap_test_pass "a long stay is the last one of its CPU, and others stop then"
 	else
-		sed 's/^/# /' ends
+		sed 's/^/# /' last
 		ktap_test_fail "a long stay is the last one of its CPU, and others stop then"
 	fi
 }
