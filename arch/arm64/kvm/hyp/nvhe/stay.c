@@ -142,21 +142,17 @@ static __always_inline u64 hyp_stay_longest(u64 now, u64 cycles, u64 cell, u8 wh
 	return hyp_stay_check(now, cycles, cell, why);
 }
 
-/* A stay ends, if one is accounted for, and a gap of some kind begins. @why is of hyp_exit. */
-static __always_inline u64 hyp_stay_begin_gap(struct hyp_stay *stay, unsigned int gap, u64 now,
-					      u8 why)
+/* A stay of a cell ends, and a gap of some kind begins. Returns as hyp_stay_count(). */
+static __always_inline bool hyp_stay_begin_gap(struct hyp_stay *stay, u64 cell, unsigned int gap,
+					       u64 now)
 {
-	u64 start = stay->start, cell;
+	u64 start = stay->start;
 	bool longest;
 
-	if (!start)
-		return now;
-
 	hyp_stay_set_busy(stay, start);
-	cell = stay->cell;
 	longest = hyp_stay_count(stay, cell, now - start);
 	hyp_stay_start(stay, (u64)&stay->cells[gap], now);
-	return longest ? hyp_stay_longest(now, now - start, cell, why) : now;
+	return longest;
 }
 
 /* A gap in the firmware ends. A stay begins, or goes on. */
@@ -187,9 +183,8 @@ static struct kvm_vcpu *hyp_stay_host_vcpu(struct kvm_vcpu *vcpu)
 	return container_of(vcpu, struct pkvm_hyp_vcpu, vcpu)->host_vcpu;
 }
 
-/* EL2 has handled an exit itself, and enters the guest again. */
-static noinline u64 hyp_stay_handled(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu,
-				     u64 cycles)
+/* EL2 has handled an exit itself. */
+static void hyp_stay_handled(const struct hyp_stay *stay, struct kvm_vcpu *vcpu, u64 cycles)
 {
 	struct hyp_acct_exits *exits = &vcpu->arch.hyp_acct.handled;
 	struct hyp_acct_exits *copy = &hyp_stay_host_vcpu(vcpu)->arch.hyp_acct.handled;
@@ -199,7 +194,18 @@ static noinline u64 hyp_stay_handled(u64 now, struct hyp_stay *stay, struct kvm_
 	hyp_stay_add_handled(&exits->hyp, cycles, &copy->hyp);
 	hyp_stay_add_handled(&exits->guest, stay->guest, &copy->guest);
 	hyp_stay_add_handled(&exits->hist[bucket], 1, &copy->hist[bucket]);
-	return hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now, HYP_EXIT_GUEST);
+}
+
+/* What is seldom to be done before a vCPU runs. Not inline, and one function, for the stack. */
+static noinline u64 hyp_stay_leave_slow(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu,
+					u64 cycles, u64 cell, bool longest)
+{
+	if (stay->run)
+		hyp_stay_handled(stay, vcpu, cycles);
+	else
+		stay->run = cycles | HYP_STAY_RUN;
+
+	return longest ? hyp_stay_longest(now, cycles, cell, HYP_EXIT_GUEST) : now;
 }
 
 /* The hypercall that has run a vCPU returns what the last exit has taken. */
@@ -262,8 +268,13 @@ u64 __hyp_stay_end(u64 now, struct hyp_stay *stay)
  */
 u64 __hyp_stay_leave_firmware(u64 now, struct hyp_stay *stay, unsigned int gap)
 {
-	stay->left = stay->cell;
-	return hyp_stay_begin_gap(stay, gap, now, HYP_EXIT_FIRMWARE);
+	u64 start = stay->start, cell = stay->cell;
+
+	stay->left = cell;
+	if (!start || !hyp_stay_begin_gap(stay, cell, gap, now))
+		return now;
+
+	return hyp_stay_longest(now, now - start, cell, HYP_EXIT_FIRMWARE);
 }
 
 /**
@@ -306,15 +317,19 @@ u64 __hyp_stay_cpu_entry(u64 now, struct hyp_stay *stay)
  */
 u64 __hyp_stay_leave_guest(u64 now, struct hyp_stay *stay, struct kvm_vcpu *vcpu)
 {
-	u64 start = stay->start;
+	u64 start = stay->start, cell;
+	bool longest;
 
 	if (!start)
 		return now;
-	if (unlikely(stay->run))
-		return hyp_stay_handled(now, stay, vcpu, now - start);
+
+	cell = stay->cell;
+	longest = hyp_stay_begin_gap(stay, cell, HYP_ACCT_IN_GUEST, now);
+	if (unlikely(longest || stay->run))
+		return hyp_stay_leave_slow(now, stay, vcpu, now - start, cell, longest);
 
 	stay->run = (now - start) | HYP_STAY_RUN;
-	return hyp_stay_begin_gap(stay, HYP_ACCT_IN_GUEST, now, HYP_EXIT_GUEST);
+	return now;
 }
 
 /* The first cells are those of gaps: the address of that of guests is that of all cells. */
