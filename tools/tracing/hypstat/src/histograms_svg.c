@@ -8,6 +8,7 @@
 #include "svg.h"
 
 #define LABEL_WIDTH	420
+#define LEAST_WIDTH	240	/* of the bars, so that the texts above have room */
 #define BAR_WIDTH	30
 #define ROW_HEIGHT	46
 #define BAR_HEIGHT	34
@@ -31,6 +32,13 @@ struct picture {
 static unsigned int bars_width(const struct picture *picture)
 {
 	return (picture->last - picture->first + 1) * BAR_WIDTH;
+}
+
+static unsigned int picture_width(const struct picture *picture)
+{
+	unsigned int width = bars_width(picture);
+
+	return LABEL_WIDTH + (width > LEAST_WIDTH ? width : LEAST_WIDTH) + 50;
 }
 
 static unsigned int x_of(const struct picture *picture, unsigned int bucket)
@@ -81,32 +89,37 @@ static void put_title(const struct picture *picture)
 	char text[TIME_TEXT];
 
 	fprintf(picture->file, "<text class=\"title\" x=\"10\" y=\"24\">");
-	fprintf(picture->file, "Stays at EL2 by %s, %u CPUs, ", histograms->view->name,
-		histograms->accounts->nr_cpus);
+	fprintf(picture->file, "Stays at EL2 by %s, %u CPU%s, ", histograms->view->name,
+		histograms->accounts->nr_cpus, histograms->accounts->nr_cpus == 1 ? "" : "s");
 	if (histograms->elapsed)
 		fprintf(picture->file, "%s</text>\n",
 			histograms_time(histograms, histograms->elapsed, text));
 	else
 		fprintf(picture->file, "since the last reset</text>\n");
 	fprintf(picture->file, "<text class=\"small\" x=\"10\" y=\"44\">");
-	fprintf(picture->file, "A bar: times between two powers of two. Green: not EL2</text>\n");
+	fprintf(picture->file, "A bar: the stays of a time between two powers of two. ");
+	fprintf(picture->file, "Each row has a scale of its own. *: since the last reset.");
+	fprintf(picture->file, "%s</text>\n",
+		picture->nr_stays < picture->rows.nr ? " Green: not at EL2" : "");
 }
 
-/* A line at the upper bound of each bucket, and its time */
+/* A line at each bound of a bucket, and its time. The last bucket has no upper one. */
 static void put_bounds(const struct picture *picture)
 {
-	unsigned int bottom = TOP + picture->rows.nr * ROW_HEIGHT, bucket;
+	unsigned int bottom = TOP + picture->rows.nr * ROW_HEIGHT, bound;
+	const struct histograms *histograms = picture->histograms;
+	unsigned int step = histograms->nano ? 4 : 2;	/* A text is as wide as so many bars. */
 	FILE *file = picture->file;
 	char text[TIME_TEXT];
 
-	for (bucket = picture->first; bucket <= picture->last; bucket++) {
-		unsigned int x = x_of(picture, bucket + 1);
+	for (bound = picture->first; bound <= picture->last + 1; bound++) {
+		unsigned int x = x_of(picture, bound);
 
 		fprintf(file, "<path class=\"tick\" d=\"M%u %u V%u\"/>\n", x, TOP, bottom + 4);
-		if ((picture->last - bucket) % 2)
+		if (bound == LOGHIST_BUCKETS || (bound - picture->first) % step)
 			continue;
 		fprintf(file, "<text class=\"middle bound\" x=\"%u\" y=\"%u\">%s</text>\n", x,
-			bottom + 18, histograms_bound(picture->histograms, bucket, text));
+			bottom + 18, histograms_time(histograms, loghist_low(bound), text));
 	}
 }
 
@@ -122,7 +135,7 @@ static void put_label(const struct picture *picture, const struct entry *row, un
 		histograms_time(picture->histograms, loghist_mean(hist), text));
 	fprintf(picture->file, ", p99 &lt;= %s",
 		histograms_time(picture->histograms, loghist_percentile(hist, 990), text));
-	fprintf(picture->file, ", longest %s</text>\n",
+	fprintf(picture->file, ", longest* %s</text>\n",
 		histograms_time(picture->histograms, hist->max, text));
 }
 
@@ -174,8 +187,8 @@ void histograms_svg(FILE *file, const struct histograms *histograms)
 	picture.file = file;
 	find_rows(&picture);
 	find_buckets(&picture);
-	svg_begin(file, LABEL_WIDTH + bars_width(&picture) + 50,
-		  TOP + picture.rows.nr * ROW_HEIGHT + BOTTOM, style);
+	svg_begin(file, picture_width(&picture), TOP + picture.rows.nr * ROW_HEIGHT + BOTTOM,
+		  style);
 	put_title(&picture);
 	for (i = 0; i < picture.rows.nr; i++)
 		put_row(&picture, i);

@@ -51,13 +51,20 @@ static struct lane *find(struct lanes *lanes, enum lane_kind kind, int cpu,
  * @cpu: the CPU, which is the last one or a new one
  * @guest: the guest, or NULL
  * @from: when it began
- * @to: when it ended
+ * @to: when it ended; what is outside the picture is left out
  */
 void lanes_add(struct lanes *lanes, enum lane_kind kind, int cpu, const struct guest *guest,
 	       u64 from, u64 to)
 {
-	struct lane *lane = find(lanes, kind, cpu, guest);
+	struct lane *lane;
 
+	if (from < lanes->from)
+		from = lanes->from;
+	if (to > lanes->to)
+		to = lanes->to;
+	if (from >= to)
+		return;
+	lane = find(lanes, kind, cpu, guest);
 	if (!lane) {
 		lanes->left_out++;
 		return;

@@ -31,6 +31,7 @@ struct lane {
 
 /**
  * struct lanes - the lines of a picture: of each CPU the host, EL2 and each guest
+ * @first: the time of the first event
  * @from: when the picture begins
  * @to: when it ends
  * @lanes: the lines
@@ -38,6 +39,7 @@ struct lane {
  * @left_out: lines for which there is no room
  */
 struct lanes {
+	u64		first;
 	u64		from;
 	u64		to;
 	struct lane	*lanes[MAX_LANES];

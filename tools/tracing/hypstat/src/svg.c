@@ -9,8 +9,8 @@
 /* What all pictures have */
 static const char common_style[] =
 	"text { font: 12px sans-serif; fill: #222 }\n"
-	".row { fill: #f4f4f4 } .tick { stroke: #bbb } .end { text-anchor: end }\n"
-	".middle { text-anchor: middle } .title { font-size: 15px }\n";
+	".row { fill: #f4f4f4 } .tick { stroke: #bbb; shape-rendering: crispEdges }\n"
+	".end { text-anchor: end } .middle { text-anchor: middle } .title { font-size: 15px }\n";
 
 /**
  * svg_open - make the file of a picture, or exit

@@ -51,8 +51,8 @@ static void print_section(const struct summary *summary, enum section_id id)
 
 static void print_head(const struct summary *summary)
 {
-	printf("%s: %.3f s on %u CPUs, %llu events of the hypervisor\n", summary->file,
-	       summary_span(summary) / 1e9, summary->nr_cpus,
+	printf("%s: %.3f s on %u CPU%s, %llu events of the hypervisor\n", summary->file,
+	       summary_span(summary) / 1e9, summary->nr_cpus, summary->nr_cpus == 1 ? "" : "s",
 	       (unsigned long long)summary->stays.nr_events);
 	printf("at EL2: %llu stays, %.1f us, %.2f %% of the CPUs' time\n",
 	       (unsigned long long)summary->all.count, us(summary->all.total),

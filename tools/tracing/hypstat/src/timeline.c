@@ -157,6 +157,7 @@ static void find_bounds(struct timeline *timeline)
 	load_run(&load);
 	events_free(&events);
 	load_close(&load);
+	timeline->lanes.first = stays.first;
 	timeline->lanes.from = stays.first + timeline->from;
 	timeline->lanes.to = timeline->to ? stays.first + timeline->to : stays.last;
 	if (timeline->lanes.from >= timeline->lanes.to)

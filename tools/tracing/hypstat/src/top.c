@@ -235,7 +235,7 @@ static bool make_round(struct top *top, const struct sample *now, const struct s
 		view_select(round->view, &since, top->reason, &round->rows);
 	account_remove_idle(&round->rows);
 	view_sort(&round->rows, top->sort);
-	view_gaps(&since, top->reason, &round->gaps);
+	view_gaps(&since, NULL, &round->gaps);
 	return true;
 }
 

@@ -190,6 +190,7 @@ static void check_top(void)
 	top_between(before, after, SIGHUP, WORDS("top", "-q", "--reason", "abort"));
 	shows("one reason", "abort");
 	hides("one reason", "vcpu_run");
+	shows("one reason, and what is not EL2's", "not at EL2: in:guest");
 	top_between(after, before, SIGINT, WORDS("top", "-q"));
 	shows("a reset", "the accounting was reset");
 	top_between(before, "# version=1 cpus=2 on=0\n", SIGINT, WORDS("top", "-q"));
@@ -361,17 +362,21 @@ static void check_overhead(void)
 	make_directory("hypervisor/events");
 	make_directory("hypervisor/events/hypervisor");
 	make_directory("hypervisor/events/hypervisor/selftest");
+	make_directory("hypervisor/events/hypervisor/hyp_printk");
 	write_text("hypervisor/write_event", "");
 	write_text("hypervisor/trace", "");
 	write_text("hypervisor/set_event", "");
 	write_text("hypervisor/events/enable", "1\n");
 	write_text("hypervisor/events/hypervisor/selftest/enable", "0\n");
+	write_text("hypervisor/events/hypervisor/hyp_printk/enable", "1\n");
 	write_text("hypervisor/events/hypervisor/selftest/filter", "none\n");
 	say(WORDS("overhead", "-r", "2"));
 	shows("overhead", "an event, filtered ");
 	shows("overhead", "2 rounds of");
 	ok(first_byte(SWITCH) == '0', "the accounting is off at the end");
 	ok(first_byte("hypervisor/tracing_on") == '0', "so is tracing");
+	ok(first_byte("hypervisor/events/hypervisor/hyp_printk/enable") == '0',
+	   "nothing was printed");
 	say(WORDS("overhead", "-r", "2"));
 	refuses("a filter", "has a filter");
 	write_text("hypervisor/tracing_on", "1\n");
