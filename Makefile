@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 # A step begins when those before it have ended, also with -j.
 .NOTPARALLEL:
 
-.PHONY: help goals arguments run check bench torture tree import kernel perf deb rootfs vm series clean distclean
+.PHONY: help goals arguments run check bench torture tree import kernel perf hypstat deb rootfs vm series clean distclean
 
 help: ## show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | sed 's/ \[/\n\t[/g' | expand -t 18
@@ -26,7 +26,7 @@ help: ## show this
 goals:
 	@$(T)/deps $(MAKECMDGOALS)
 
-run check bench torture tree import kernel perf deb rootfs vm series: | goals
+run check bench torture tree import kernel perf hypstat deb rootfs vm series: | goals
 	$(H) $@
 
 # A mistake is refused before a kernel is built.
@@ -34,7 +34,7 @@ arguments: export ARGUMENTS := 1
 arguments: | goals
 	$(H) run
 
-run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
+run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=hypstat|trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot kselftest.debug"] [LIST=1]
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [RUNS=3] [MODE=protected] [CPU=max]
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
@@ -42,6 +42,7 @@ tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches,
 import: ## take what was changed in build/tree back to patches/ and our files [PATCH=topic/name.patch: of edits where that is not clear] [TOPIC=name: of a new commit]
 kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|debug|kcsan|16k|64k|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
+hypstat: tree ## cross-build hypstat for arm64 into build/hypstat [FOR=host: for this machine]
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]
 rootfs: ## make the guest's user space from Debian's arm64 packages
 vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]

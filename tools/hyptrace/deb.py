@@ -3,23 +3,26 @@
 
 import lzma
 import pathlib
+import re
 import shutil
 import tempfile
 
-from hyptrace import image, kernel, patches, perf, process
+from hyptrace import hypstat, image, kernel, patches, perf, process
 from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need, option
 
 FLAVOURS = "cloud-arm64", "arm64"
 FRAGMENT = TOOLS / "deb.config"
-# Our perf stands beside Debian's.
+# Our perf stands beside Debian's. The libraries have these names in Debian 12 and 13.
 CONTROL = """Package: hyptrace-tools
 Version: {}
 Architecture: arm64
 Maintainer: hyptrace <hyptrace@localhost>
+Depends: libc6 (>= {}), libtracecmd1, libtracefs1, libtraceevent1
 Section: kernel
 Priority: optional
-Description: perf of the kernel with hypervisor tracing
- perf as hyptrace-perf, which knows the tracepoints that this kernel has in KVM.
+Description: hypstat, and perf of the kernel with hypervisor tracing
+ hypstat tells what the hypervisor of arm64 KVM costs. hyptrace-perf is the perf
+ that knows the tracepoints that this kernel has in KVM.
 """
 
 
@@ -42,13 +45,15 @@ def _configure(flavour, out, words, lsmod):
 
 
 def _pack_tools(out, version):
-    """The package of perf"""
+    """The package of hypstat, with its manual pages, and perf"""
+    versions = re.findall(r"GLIBC_([\d.]+)", process.run(["readelf", "-V", hypstat.build()]).stdout)
     with tempfile.TemporaryDirectory(dir=out) as made:
         tools = pathlib.Path(made)
-        for directory in "usr/bin", "DEBIAN":
-            (tools / directory).mkdir(parents=True)
+        hypstat.make("arm64", "install", f"DESTDIR={tools}")
         shutil.copy(perf.build(), tools / "usr/bin/hyptrace-perf")
-        (tools / "DEBIAN/control").write_text(CONTROL.format(version), "utf-8")
+        (tools / "DEBIAN").mkdir()
+        (tools / "DEBIAN/control").write_text(
+            CONTROL.format(version, max(versions, key=patches.numbers)), "utf-8")
         tools.chmod(0o755)
         process.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", tools, out])
 

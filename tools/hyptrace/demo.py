@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from hyptrace import clients, kernel, perf, perfetto, trace, vm
+from hyptrace import clients, hypstat, kernel, perf, perfetto, trace, vm
 from hyptrace.documents import typed
 from hyptrace.machine import BUILD, ROOT, Failure, arch_of, option
 
@@ -24,11 +24,6 @@ PATH=$PWD/hyp-trace:$PWD:$PATH
 VERSION = ["uname -srm", "dmesg | grep -o 'kvm.* mode initialized.*'"]
 GUEST = "guest --hvc 32 --mmio 32 --wfi 4 --cpu 1"
 KVM = "perf kvm --guest --guestkallsyms=guest.kallsyms"
-# As in the user's guide
-TIME = """awk '$2 == "[LOST" { delete t }
-     $3 == "hyp_enter" { t[$1] = $2; why[$1] = $4 }
-     $3 == "hyp_exit" && t[$1] { n[why[$1]]++; us[why[$1]] += 1e6 * ($2 - t[$1]); t[$1] = 0 }
-     END { for (r in n) printf "%-14s %6d x %7.1f us\\n", r, n[r], us[r] / n[r] }' /out/trace.txt"""
 # What a Linux guest does when it is up
 WORK = """for _ in 1 2; do
 	/bin/busybox cat /proc/kallsyms | /bin/busybox wc -l
@@ -53,9 +48,18 @@ class Tool(NamedTuple):
 
 TOOLS = {
     "": Tool(
-        [*VERSION, "cd /sys/kernel/tracing/hypervisor", "cat events/hypervisor/hyp_enter/format",
-         "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "cat trace_pipe > /out/trace.txt",
-         "wc -l < /out/trace.txt"], ("the whole trace is", "trace.txt")),
+        [*VERSION, "cd /sys/kernel/tracing/hypervisor", "echo 1 > accounting",
+         "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "echo 0 > accounting",
+         "cat trace_pipe > /out/trace.txt", "hypstat hist --by exit"],
+        ("the whole trace is", "trace.txt"), "cp -R usr /\n"),
+    "hypstat": Tool(
+        [*VERSION, "guest --vms 2 --hvc 9000 --mmio 9000 --wfi 1000000 > /tmp/guest &",
+         "hypstat top -r 3", "kill $!",
+         f"hypstat hist --by exit --svg histogram.svg {GUEST}",
+         f"hypstat record -e sched -e irq {GUEST}",
+         "hypstat report | sed '/^ 2. /,$d'", "hypstat timeline --svg timeline.svg"],
+        ("hypstat report reads trace.dat; a browser opens histogram.svg and", "timeline.svg"),
+        "cp -R usr /\ncd /out\n"),
     "trace-cmd": Tool(
         [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
          "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor " + GUEST,
@@ -108,10 +112,8 @@ def _lay_out(tool, config, files):
     """What the session has in the VM. Returns how that is booted."""
     if tool == "perfetto":
         clients.perfetto(files)
-    elif tool == "trace-cmd":
-        clients.trace_cmd(files, "machine")
-    elif not tool:
-        clients.beside_selftest(files)
+    elif tool in ("", "hypstat", "trace-cmd"):
+        hypstat.lay_out(files)
     elif tool != "syscalls":
         shutil.copy(perf.build(arch_of(config)), files)
     if tool == "guest-callchains":
@@ -167,7 +169,7 @@ def _show(tool, out, said):
         _show_perfetto(out)
     elif tool == "guest-callchains":
         _show_chains((out / "chains.txt").read_text("utf-8"))
-    elif tool not in ("perf-kvm", "syscalls"):
+    elif tool in ("", "trace-cmd"):
         _show_trace(trace.read(out / "trace.txt"), said)
     text, name = TOOLS[tool].left
     print(text, str(out / name).removeprefix(f"{ROOT}/"))
@@ -197,7 +199,7 @@ def main():
         raise Failure("CONFIG=x86 is for TOOL=guest-callchains on x86-64 alone")
     if option("ARGUMENTS"):
         return
-    if tool in ("", "trace-cmd", "perfetto"):
+    if tool in ("", "hypstat", "trace-cmd", "perfetto"):
         kernel.selftest()
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir()

@@ -1,44 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0
-"""hypstat of build/tree, built for this machine or for a VM; and the counts that it must find."""
+"""Build hypstat of build/tree for arm64 or for this machine; and the counts that it must find."""
 
 import collections
 import os
 import re
-import shutil
 
-from hyptrace import image, process, tree
-from hyptrace.machine import BUILD, cross_for, need
+from hyptrace import clients, image, kernel, patches, process
+from hyptrace.machine import BUILD, Failure, need, note, option
 
-PROGRAM = BUILD / "hypstat/hypstat"
 LIBRARIES = "libtracecmd", "libtracefs", "libtraceevent"
+NAMES = {"arm64": "hypstat", "host": "hypstat-host"}    # of the directories below build/
 
 
-def make(*words, to=PROGRAM.parent, **how):
-    """make in its directory; what it said."""
-    need("check")
+def root():
+    """The libraries for arm64, with trace-cmd, of the release that the compiler is of."""
+    return image.suite("machine", "hypstat",
+                       " ".join([*(f"{name}-dev" for name in LIBRARIES), "trace-cmd"]))
+
+
+def make(machine, *words, to=None, **how):
+    """make in its directory, for "arm64" or for this machine, "host"; what it said."""
+    if machine not in NAMES:
+        raise Failure(f"no machine {machine}: {' or '.join(NAMES)}")
+    need("hypstat", "rootfs")
+    command, env, to = ["make"], {}, to or BUILD / NAMES[machine]
+    if machine == "arm64":
+        command = [*kernel.make_args(machine), "LDFLAGS=-Wl,--allow-shlib-undefined"]
+        env = {"PKG_CONFIG_SYSROOT_DIR": str(root()),
+               "PKG_CONFIG_LIBDIR": f"{root()}/usr/lib/aarch64-linux-gnu/pkgconfig"}
     to.mkdir(parents=True, exist_ok=True)
     with process.lock("hypstat"):
-        return process.run(["make", "-s", f"-j{os.cpu_count()}", f"O={to}", "-C",
-                            tree.make() / "tools/tracing/hypstat", *words], **how)
+        return process.run([*command, "-s", f"-j{os.cpu_count()}", f"O={to}", "-C",
+                            patches.base().tree / "tools/tracing/hypstat", *words],
+                           env=kernel.clean_env(**env), **how)
 
 
-def say(*words):
-    return process.run([PROGRAM, *words]).stdout
+def build(machine="arm64"):
+    make(machine)
+    return BUILD / NAMES[machine] / "hypstat"
 
 
-def cross(files):
-    """Cross-build it for a VM, and add it with its libraries to what clients.trace_cmd() made."""
-    to, root = BUILD / "hypstat-arm64", image.suite("machine", "hypstat", " ".join(
-        f"{name}-dev" for name in LIBRARIES))
-    libraries = root / "usr/lib/aarch64-linux-gnu"
-    linked = " ".join(f"{libraries}/{name}.so.1" for name in LIBRARIES)
-    make(f"CROSS_COMPILE={cross_for('arm64')}", f"LIBS={linked} -lpthread",
-         "LDFLAGS=-Wl,--allow-shlib-undefined", to=to, env={
-             **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(root),
-             "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig")})
-    shutil.copy(to / "hypstat", files / "usr/bin")
-    for name in LIBRARIES:
-        shutil.copy(libraries / f"{name}.so.1", files / "usr/lib")
+def lay_out(files):
+    """What a VM needs: hypstat and trace-cmd, with the kselftest."""
+    clients.beside_selftest(files)
+    clients.install(files, root(), build(), "usr/bin/trace-cmd")
 
 
 def counts(lines):
@@ -61,3 +66,7 @@ def counts(lines):
             for table, each in stay.pop(cpu, []):
                 found[table][each] += 1
     return found
+
+
+def main():
+    note(str(build(option("FOR", "arm64")).relative_to(BUILD.parent)))

@@ -91,6 +91,9 @@ answer() {
 		grep -c "hyp_enter:.*reason=guest" report
 		grep -A 12 -m 1 guest_enter: report
 		grep -c "UNKNOWN EVENT\|FAILED" report
+		hypstat report | head -n 2
+		hypstat hist --by exit ./run-guest
+		ls /usr/share/man/man1/hypstat*
 		hyptrace-perf kvm stat record -o stat -a ./run-guest >/dev/null
 		hyptrace-perf kvm stat report -i stat --stdio 2>&1
 	END

@@ -37,6 +37,11 @@ SEEN = [
     ("trace-cmd recorded its exits", 'grep -c "hyp_enter:.*reason=guest" report', all,
      r"[1-9]\d{3,}"),
     ("and knows all events", r'grep -c "UNKNOWN EVENT\|FAILED" report', all, "0|exit status 1"),
+    ("hypstat of the package sums them up", "hypstat report | head -n 2", any,
+     r"at EL2: [1-9]\d{3,} stays, .*"),
+    ("counts exits without events", "hypstat hist --by exit ./run-guest", any,
+     r"DABT_LOW: [1-9]\d{2,}, total .*"),
+    ("and has its manual pages", "ls /usr/share/man/man1/hypstat*", any, ".*/hypstat-top.1"),
     # As in its table: the name, and how many there were
     ("perf of the package names the exits",
      "hyptrace-perf kvm stat report -i stat --stdio 2>&1", any,

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """hypstat: its own tests; its counts of recordings, which are those of trace-cmd's text."""
 
+import functools
 import json
 import re
 import xml.etree.ElementTree
 
 import pytest
 
-from hyptrace import clients, hypstat, trace
+from hyptrace import clients, hypstat, process, trace
 
 pytestmark = pytest.mark.fast
+built = functools.cache(hypstat.build)
 BEGIN = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
 guest="guest --vcpus 2 --cpu 0 --hvc 100 --mmio 50 --wfi 4"
 for size in 1024 4; do
@@ -42,11 +44,15 @@ done
 METRIC = re.compile(r'# (HELP|TYPE) .*|hypstat_\w+({\w+="[^"]*"(,\w+="[-+.\w]+")?})? [.\d]+')
 
 
+def say(*words):
+    return process.run([built("host"), *words]).stdout
+
+
 @pytest.mark.host
 @pytest.mark.seconds(90)
 def test_own_tests(checks):
     """Its units under sanitizers, corrupted files, and its speed"""
-    checks.program("host", "hypstat", hypstat.make("check", check=False))
+    checks.program("host", "hypstat", hypstat.make("host", "check", check=False))
 
 
 @pytest.mark.seconds(20)
@@ -54,13 +60,13 @@ def test_own_tests(checks):
                                           ("trixie", "trace-cmd")])
 def test_report(vm, checks, tmp_path, release, how):
     """Each count is that of trace-cmd's text for the same file."""
-    hypstat.make()
-    clients.trace_cmd(tmp_path, release)
     if how == "hypstat":
-        hypstat.cross(tmp_path)
+        hypstat.lay_out(tmp_path)
+    else:
+        clients.trace_cmd(tmp_path, release)
     out = vm.ok("it records", BEGIN + RECORD[how] + END, files=tmp_path, timeout=120).out
     for size in "1024", "4":
-        report, svg = json.loads(hypstat.say("report", "--json", out / size)), tmp_path / "svg"
+        report, svg = json.loads(say("report", "--json", out / size)), tmp_path / "svg"
         lines = list(trace.reported(trace.read(out / f"{size}.text")))
         for table, counts in hypstat.counts(lines).items():
             found = {row["name"].removesuffix(" (exit)"): row["count"] for row in report[table]}
@@ -69,17 +75,16 @@ def test_report(vm, checks, tmp_path, release, how):
         lost = re.findall(r"^CPU:\d+ \[LOST (\d+)", "\n".join(lines), re.M)
         checks.equals(f"{size} KB: lost", report["losses"]["events"], sum(map(int, lost)))
         checks("guests ran", any("guest-" in row["name"] for row in report["tasks"]))
-        checks("metrics", all(map(METRIC.fullmatch, hypstat.say(
+        checks("metrics", all(map(METRIC.fullmatch, say(
             "report", "--prometheus", out / size).splitlines())))
-        hypstat.say("timeline", "--svg", svg, out / size)
+        say("timeline", "--svg", svg, out / size)
         checks("a time line", "CPU 1 EL2" in xml.etree.ElementTree.parse(svg).getroot().itertext())
 
 
 @pytest.mark.seconds(15)
 def test_accounting(vm, checks, tmp_path):
     """hypstat hist has the guest's own count, and leaves the accounting as it was."""
-    clients.trace_cmd(tmp_path, "machine")
-    hypstat.cross(tmp_path)
+    hypstat.lay_out(tmp_path)
     done = vm.ok("it counts", ACCOUNTED, files=tmp_path, timeout=120)
     stays = json.loads((done.out / "hist").read_text())["accounts"][0]["stays"]
     counts = {row["name"]: row["count"] for row in stays}
@@ -118,6 +123,5 @@ def test_stopped(vm, checks, tmp_path):
     ids=["vhe", "user"])
 def test_refused(vm, tmp_path, mode, program, why):
     """With VHE, and without rights"""
-    clients.trace_cmd(tmp_path, "machine")
-    hypstat.cross(tmp_path)
+    hypstat.lay_out(tmp_path)
     vm.ok(why, REFUSED.format(program, why), files=tmp_path, mode=mode)

@@ -65,7 +65,7 @@ def in_pytest(name, _):
 
 
 def in_hypstat(test):
-    return failures(hypstat.make("check", f"UNITS={test}", "TOOLS=", to=WORK / "hypstat",
+    return failures(hypstat.make("host", "check", f"UNITS={test}", "TOOLS=", to=WORK / "hypstat",
                                  check=False).stdout)
 
 
