@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from hyptrace import clients, hypstat, kernel, perf, perfetto, trace, vm
+from hyptrace import clients, hypstat, kernel, perf, trace, vm
 from hyptrace.documents import typed
 from hyptrace.machine import BUILD, ROOT, Failure, arch_of, option
 
@@ -20,6 +20,7 @@ type_in() {
 	eval "$1" || exit
 }
 PATH=$PWD/hyp-trace:$PWD:$PATH
+[ ! -d usr ] || cp -R usr /
 """
 VERSION = ["uname -srm", "dmesg | grep -o 'kvm.* mode initialized.*'"]
 GUEST = "guest --hvc 32 --mmio 32 --wfi 4 --cpu 1"
@@ -51,7 +52,7 @@ TOOLS = {
         [*VERSION, "cd /sys/kernel/tracing/hypervisor", "echo 1 > accounting",
          "echo 1 > tracing_on", GUEST, "echo 0 > tracing_on", "echo 0 > accounting",
          "cat trace_pipe > /out/trace.txt", "hypstat hist --by exit"],
-        ("the whole trace is", "trace.txt"), "cp -R usr /\n"),
+        ("the whole trace is", "trace.txt")),
     "hypstat": Tool(
         [*VERSION, "guest --vms 2 --hvc 9000 --mmio 9000 --wfi 1000000 > /tmp/guest &",
          "hypstat top -r 3", "kill $!",
@@ -59,12 +60,12 @@ TOOLS = {
          f"hypstat record -e sched -e irq {GUEST}",
          "hypstat report | sed '/^ 2. /,$d'", "hypstat timeline --svg timeline.svg"],
         ("hypstat report reads trace.dat; a browser opens histogram.svg and", "timeline.svg"),
-        "cp -R usr /\ncd /out\n"),
+        "cd /out\n"),
     "trace-cmd": Tool(
         [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
          "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor " + GUEST,
          "trace-cmd report -N >trace.txt"], ("the whole trace is", "trace.txt"),
-        "cp -R usr /\ncd /out\n"),
+        "cd /out\n"),
     "perfetto": Tool(
         [*VERSION, "perfetto --version", "cat config",
          "recorder=$(perfetto --background-wait -o /out/trace.perfetto-trace --txt "
@@ -74,7 +75,8 @@ start_traced && start_probes || exit
 configure 4096 250 '*' >config
 configure_host 'kvm/*' 'sched/*' >>config
 echo 'data_sources { config { name: "linux.process_stats" } }' >>config
-""", "until_true 20 ended $recorder\n", {"mem": "2G"}),
+""", "until_true 20 ended $recorder\nchmod a+r /out/* && [ -s /out/* ]\n",
+        {"mem": "2G"}),
     "perf-kvm": Tool(
         [*VERSION, "perf kvm stat record -a -o perf.data "
          "guest vcpus=2 hvc=100 sysreg=50 mmio=10 delay=5000",
@@ -149,32 +151,6 @@ def _show_chains(text):
         raise Failure("too few chains end in a root")
 
 
-def _show_perfetto(out):
-    """How many events the recording has."""
-    path = out / "trace.perfetto-trace"
-    path.chmod(0o644)
-    lines = perfetto.Recording(path.read_bytes()).lines
-    (out / "trace.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    names = [each.name for each in trace.parse(lines)]
-    if "hyp_enter" not in names:
-        raise Failure("no events in the recording")
-    print("\nevents in the recording:")
-    for name in sorted(set(names)):
-        print(f"  {name:<26} {names.count(name):>9}")
-
-
-def _show(tool, out, said):
-    """What was recorded."""
-    if tool == "perfetto":
-        _show_perfetto(out)
-    elif tool == "guest-callchains":
-        _show_chains((out / "chains.txt").read_text("utf-8"))
-    elif tool in ("", "trace-cmd"):
-        _show_trace(trace.read(out / "trace.txt"), said)
-    text, name = TOOLS[tool].left
-    print(text, str(out / name).removeprefix(f"{ROOT}/"))
-
-
 def run(tool, out, config="default"):
     """Record with a tool in a VM, whose kernel is built, and show what was recorded and what was
     left in the directory `out`."""
@@ -187,7 +163,11 @@ def run(tool, out, config="default"):
     (out / "session.txt").write_text(result.output, "utf-8")
     if result.status:
         raise Failure(f"the demo failed in the VM, with status {result.status}\n{result.errors}")
-    _show(tool, out, result.output)
+    if tool == "guest-callchains":
+        _show_chains((out / "chains.txt").read_text("utf-8"))
+    elif tool in ("", "trace-cmd"):
+        _show_trace(trace.read(out / "trace.txt"), result.output)
+    print(what.left[0], str(out / what.left[1]).removeprefix(f"{ROOT}/"))
 
 
 def main():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 # A recording of minutes takes seconds here. A user types slower than a program starts: wait until
 # the program sleeps, and for longer than it would for a lock.
 PRELUDE = r"""PATH=$PWD/hyp-trace:$PATH
+cp -R usr /
 cd /sys/kernel/tracing/hypervisor || exit
 timeout() {
 	shift
@@ -84,7 +85,7 @@ def typed(commands):
 
 
 def script(some, seconds=3, keep=False):
-    """What runs sessions in a VM with build/selftest as files, with their output in /out/1 .."""
+    """What runs sessions in a VM with hypstat.lay_out()'s files, with their output in /out/1 .."""
     text = PRELUDE.replace("SECONDS", str(seconds))
     for number, session in enumerate(some, 1):
         text += ("" if keep else "reset\n") + \
@@ -94,7 +95,7 @@ def script(some, seconds=3, keep=False):
 
 def _printed(lines):
     """What commands print, without numbers, and white space that depends on them."""
-    return {re.sub("[ \t]+", " ", re.sub("0x[0-9a-f]+|[0-9]+", "N", line)).strip(" \r")
+    return {re.sub("[ \t]+", " ", re.sub("0x[0-9a-f]+|[0-9]+", "N", line)).rstrip(" \r")
             for line in lines
             if line.startswith(HEADER) or not re.match(r"# [a-z]|> |(\.\.\.)?$", line)}
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build hypstat of build/tree for arm64 or for this machine; and the counts that it must find."""
 
-import collections
 import os
 import re
+from collections import Counter, defaultdict
 
-from hyptrace import clients, image, kernel, patches, process
+from hyptrace import clients, image, kernel, patches, process, trace
 from hyptrace.machine import BUILD, Failure, need, note, option
 
 LIBRARIES = "libtracecmd", "libtracefs", "libtraceevent"
@@ -48,23 +48,19 @@ def lay_out(files):
 
 def counts(lines):
     """What is in the whole stays of a trace: a count of each name in hypstat's tables."""
-    found, stay = collections.defaultdict(collections.Counter), {}
-    for line in lines:
-        if lost := re.match(r"CPU:(\d+) \[LOST", line):
-            stay.pop(int(lost[1]), None)
-        if not (event := re.match(r"\[(\d+)\] +[\d.]+: (\S+) (.*)", line)):
-            continue
-        cpu, name, value = int(event[1]), event[2], dict(re.findall(r"(\w+)=(\S+)", event[3]))
-        if name == "hyp_enter":
-            stay[cpu] = [("reasons", value["reason"])]
-        elif name == "host_hcall" and cpu in stay:
-            stay[cpu].append(("hypercalls", value["name"]))
-        elif name == "guest_exit" and cpu in stay:
-            field = "ec" if value["exit_code"] == "TRAP" else "exit_code"
-            stay[cpu].append(("exits", value[field]))
-        elif name == "hyp_exit":
-            for table, each in stay.pop(cpu, []):
-                found[table][each] += 1
+    found, stays = defaultdict(Counter), {}
+    for each in trace.parse(lines):
+        stay, value = stays.get(each.cpu, []), dict(re.findall(r"(\w+)=(\S+)", each.args))
+        if each.name == "hyp_enter":
+            stays[each.cpu] = [("reasons", value["reason"])]
+        elif each.name == "host_hcall":
+            stay.append(("hypercalls", value["name"]))
+        elif each.name == "guest_exit":
+            trap = value["exit_code"] == "TRAP"
+            stay.append(("exits", value["ec" if trap else "exit_code"]))
+        elif each.name in ("hyp_exit", "LOST"):
+            for table, name in stays.pop(each.cpu, []) * (each.name == "hyp_exit"):
+                found[table][name] += 1
     return found
 
 
