@@ -4,6 +4,8 @@
 import re
 from collections import defaultdict
 
+from google.protobuf.empty_pb2 import Empty   # pylint: disable=no-name-in-module
+
 from hyptrace.trace import parse
 
 # What is read of a recording has numbers in its format. An event is a message within an event: the
@@ -20,27 +22,11 @@ BUFFER_STATS = {3: "chunks_overwritten", 6: "patches_failed", 9: "abi_violations
 EXPECTED = "perfetto/compact_sched"
 
 
-def _varint(data, pos):
-    """A number of a variable size, and where it ends."""
-    value = shift = 0
-    while True:
-        value |= (data[pos] & 127) << shift
-        pos, shift = pos + 1, shift + 7
-        if data[pos - 1] < 128:
-            return value, pos
-
-
 def _message(data):
     """The fields of a message: lists of numbers and bytes by the fields' numbers."""
-    fields, pos = defaultdict(list), 0
-    while pos < len(data):
-        key, pos = _varint(data, pos)
-        if key & 7 == 0:
-            value, pos = _varint(data, pos)
-        else:
-            size, pos = _varint(data, pos) if key & 7 == 2 else ({1: 8, 5: 4}[key & 7], pos)
-            value, pos = data[pos:pos + size], pos + size
-        fields[key >> 3].append(value)
+    fields = defaultdict(list)
+    for field in Empty.FromString(data).UnknownFields():
+        fields[field.field_number].append(field.data)
     return fields
 
 
