@@ -24,6 +24,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/kstrtox.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -43,8 +44,12 @@
 #include "acct_names.h"
 #include "hyp_trace.h"
 
-/* EL2 is asked again if a CPU changed its counters each time that EL2 tried to copy them. */
-#define HYP_ACCT_TRIES		10
+/*
+ * EL2 is asked again, a little later, if a CPU changed its counters each time that EL2 tried to copy
+ * them: another hypervisor may have preempted it in the middle of that.
+ */
+#define HYP_ACCT_TRIES		100
+#define HYP_ACCT_WAIT_US	100
 
 /* Of the text of all reasons */
 #define HYP_ACCT_TEXT_SIZE	SZ_32K
@@ -93,9 +98,12 @@ static int hyp_acct_read_page(int cpu, unsigned int first, bool clear)
 {
 	int tries, ret = -EAGAIN;
 
-	for (tries = 0; tries < HYP_ACCT_TRIES && ret == -EAGAIN; tries++)
+	for (tries = 0; tries < HYP_ACCT_TRIES && ret == -EAGAIN; tries++) {
+		if (tries)
+			usleep_range(HYP_ACCT_WAIT_US, 5 * HYP_ACCT_WAIT_US);
 		ret = hyp_trace_hypcall(__hyp_acct_read, cpu,
 					page_to_pfn(virt_to_page(hyp_acct_page)), first, clear);
+	}
 
 	return ret == -EAGAIN ? -EBUSY : ret;
 }

@@ -29,6 +29,7 @@ per_cpu/CPU/trace			per_cpu/cpu0/trace
 per_cpu/CPU/trace_pipe			per_cpu/cpu0/trace_pipe
 per_cpu/CPU/trace_pipe_raw		per_cpu/cpu0/trace_pipe_raw
 set_event
+stop_tracing_us				tracing_on
 trace
 trace_clock
 trace_pipe
@@ -38,7 +39,7 @@ write_event				trace_marker
 
 # with_accounting: the lines of a table, without those of files that this remote or kernel lacks
 with_accounting() {
-	if [ -e "$HYP/accounting" ]; then cat; else grep -v accounting; fi
+	if [ -e "$HYP/accounting" ]; then cat; else grep -v "accounting\|stop_tracing_us"; fi
 }
 
 # The table, with a line for each event of $EVENT_LIST and for each CPU.
