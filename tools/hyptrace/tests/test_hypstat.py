@@ -24,6 +24,9 @@ END = " $guest || exit\ntrace-cmd report -i $size >$size.text 2>/dev/null\ndone\
 ACCOUNTED = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
 hypstat top -r 3 -i 0.2 >top && hypstat hist --reset --json sh -c 'guest --hvc 100 >guest' >hist &&
 	hypstat hist --reset --prometheus sh -c 'guest >guest' >metrics || exit
+guest --vcpus 2 --wfi 1000000 >guest &
+for by in vm vcpu; do hypstat top -b -r 2 -i 0.2 --by $by >$by || exit; done
+kill $!
 cat /sys/kernel/tracing/hypervisor/accounting
 """
 # The first run of a guest takes long; no stay takes an hour. Accounting is as before then.
@@ -90,6 +93,10 @@ def test_accounting(vm, checks, tmp_path):
     counts = {row["name"]: row["count"] for row in stays}
     checks.equals("hypercalls of the guest", counts.get("guest:HVC64"), 100)
     checks.equals("refreshes", (done.out / "top").read_text().count("MAX*"), 3)
+    for view, rows in ("vm", [""]), ("vcpu", [" vcpu 0", " vcpu 1"]):
+        found = re.findall(r"^\d+-\d+( vcpu \d)? +[1-9][\d.]*", (done.out / view).read_text(),
+                           re.M)
+        checks.equals(f"{view}: each refresh has what ran", sorted(found), sorted(rows * 2))
     checks("off again", done.output.splitlines()[-1] == "0")
     checks("metrics", all(map(METRIC.fullmatch, (done.out / "metrics").read_text().splitlines())))
 
@@ -97,8 +104,7 @@ def test_accounting(vm, checks, tmp_path):
 @pytest.mark.seconds(15)
 def test_stopped(vm, checks, tmp_path):
     """hypstat record -s ends at a long stay, which ends its CPU's events, and explains it."""
-    clients.trace_cmd(tmp_path, "machine")
-    hypstat.cross(tmp_path)
+    hypstat.lay_out(tmp_path)
     done = vm.ok("it stops, or does not", STOPPED, files=tmp_path, timeout=120)
     checks.equals("accounting, the threshold and tracing are off again",
                   done.output.split()[-3:], ["0"] * 3)
@@ -106,11 +112,11 @@ def test_stopped(vm, checks, tmp_path):
     took, cpu, begin = re.search(r"^ +([\d.]+) us  CPU (\d+), at ([\d.]+) s, reason", said,
                                  re.M).groups()
     checks("the stay took longer", float(took) >= 99.9, said)
-    checks.equals("report says the same", hypstat.say("report", "-s", 100, done.out / "hit")
+    checks.equals("report says the same", say("report", "-s", 100, done.out / "hit")
                   .splitlines()[1:], said.splitlines()[1:])
-    longest = json.loads(hypstat.say("report", "--json", done.out / "missed"))["longest"]
+    longest = json.loads(say("report", "--json", done.out / "missed"))["longest"]
     checks("other recordings go on", longest[0]["length_ns"] > 100000, longest[0])
-    hit = json.loads(hypstat.say("report", "--json", "-c", cpu, done.out / "hit"))
+    hit = json.loads(say("report", "--json", "-c", cpu, done.out / "hit"))
     end = float(begin) + float(took) / 1e6
     checks("it is the last one of its CPU", all(
         stay["begin_ns"] / 1e9 <= end for stay in hit["longest"]), hit["longest"])
