@@ -97,7 +97,7 @@ ends() {
 			{ time = $2 + 0; name = $3; stay = 0 }
 			name == "hyp_enter" { start = time }
 			name == "hyp_exit" && start { stay = (time - start) * 1000000; start = 0 }
-			END { if (name) printf "%d %.6f %s %d\n", cpu, time, name, stay }' \
+			END { if (name) printf "%d %.6f %s %.0f\n", cpu, time, name, stay }' \
 			"$HYP/per_cpu/cpu$cpu/trace"
 	done
 }
@@ -142,6 +142,24 @@ test_stop() {
 		sed 's/^/# /' last
 		ktap_test_fail "a long stay is the last one of its CPU, and others stop then"
 	fi
+}
+
+# set_others STATE: all CPUs but the first go offline, or come back
+set_others() {
+	for other in $ALL_CPUS; do
+		[ "$other" = 0 ] || echo "$1" >"/sys/devices/system/cpu/cpu$other/online"
+	done
+}
+
+# The CPU that stops all is the only one.
+test_alone() {
+	set_others 0
+	begin "$SHORT"
+	emit_on 0 100
+	ends | grep '^0 ' >last
+	is "the last event of a CPU that is alone ends its long stay" \
+		"$(awk -v us="$SHORT" '{ print $3, ($4 >= us) }' last)" "hyp_exit 1"
+	set_others 1
 }
 
 test_readers() {
@@ -248,10 +266,11 @@ test_race() {
 }
 
 [ -e "$STOP" ] || skip_all "no stop_tracing_us"
-plan 28 write_event
+plan 29 write_event
 test_files
 test_never
 test_stop
+test_alone
 test_readers
 test_maxima
 test_again
