@@ -45,8 +45,8 @@
 #include "hyp_trace.h"
 
 /*
- * EL2 is asked again, a little later, if a CPU changed its counters each time that EL2 tried to copy
- * them: another hypervisor may have preempted it in the middle of that.
+ * EL2 is asked again, a little later, if a CPU changed its counters each time that EL2 tried to
+ * copy them: another hypervisor may have preempted it in the middle of that.
  */
 #define HYP_ACCT_TRIES		100
 #define HYP_ACCT_WAIT_US	100

@@ -28,8 +28,8 @@
 u64 hyp_stay_threshold;
 
 /*
- * The host's own calls for accounting do not stop tracing: those that clear the maxima come when the
- * threshold is set, and take long.
+ * The host's own calls for accounting do not stop tracing: those that clear the maxima come when
+ * the threshold is set, and take long.
  */
 static bool hyp_stay_can_stop(u64 cell)
 {
