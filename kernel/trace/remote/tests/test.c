@@ -486,6 +486,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(remote_test_hotplug),
 	KUNIT_CASE_SLOW(remote_test_keep_stopped),
 	KUNIT_CASE(remote_test_not_ready),
+	KUNIT_CASE(remote_test_stopped),
 	KUNIT_CASE(remote_test_group_busy),
 	KUNIT_CASE(ring_test_stats),
 	KUNIT_CASE(ring_test_stats_stopped),

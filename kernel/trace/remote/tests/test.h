@@ -194,6 +194,7 @@ void remote_test_end(struct kunit *test);
 void remote_test_hotplug(struct kunit *test);
 void remote_test_keep_stopped(struct kunit *test);
 void remote_test_not_ready(struct kunit *test);
+void remote_test_stopped(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
 
 /* For the tests of any remote's events */

@@ -26,6 +26,7 @@
  * @busy:	the event whose filter is refused
  * @nr_preds:	number of predicates in each event's filter
  * @on_at_stop:	tracing was on for readers when the remote was stopped
+ * @stopped:	the remote has stopped by itself
  * @not_ready:	the result of get()
  * @nr_gets:	number of calls of get() without put()
  * @mover:	turns @moving off and on; NULL for none
@@ -41,6 +42,7 @@ static struct kunit_remote {
 	int			busy;
 	unsigned int		nr_preds[NR_REMOTE_TEST_EVENTS];
 	bool			on_at_stop;
+	bool			stopped;
 	int			not_ready;
 	int			nr_gets;
 	struct task_struct	*mover;
@@ -107,6 +109,7 @@ static void kunit_remote_move(void)
 
 static int kunit_remote_start(void *priv)
 {
+	kunit_remote.stopped = false;
 	kunit_remote_move();
 	return 0;
 }
@@ -115,6 +118,11 @@ static void kunit_remote_stop(void *priv)
 {
 	kunit_remote.on_at_stop = trace_remote_is_on(kunit_remote.remote);
 	kunit_remote_move();
+}
+
+static bool kunit_remote_is_stopped(void *priv)
+{
+	return READ_ONCE(kunit_remote.stopped);
 }
 
 static int kunit_remote_set_events(void *priv, const unsigned long *on)
@@ -141,6 +149,7 @@ static const struct trace_remote_ops kunit_remote_ops = {
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= kunit_remote_start,
 	.stop		= kunit_remote_stop,
+	.is_stopped	= kunit_remote_is_stopped,
 	.set_events	= kunit_remote_set_events,
 	.set_filter	= kunit_remote_set_filter,
 };
@@ -192,6 +201,46 @@ void remote_test_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, trace_remote_has_ended(remote));
 	KUNIT_EXPECT_EQ(test, -ENODEV, trace_remote_set_on(remote, true));
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* Tracing is on, then the remote stops by itself. */
+static void kunit_remote_stop_itself(struct kunit *test, struct trace_remote *remote)
+{
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_TRUE(test, trace_remote_ask_on(remote));
+	kunit_remote.on_at_stop = false;
+	WRITE_ONCE(kunit_remote.stopped, true);
+}
+
+/*
+ * The remote stops by itself. Tracing is turned off when somebody asks, before it is turned on
+ * again, and while a reader waits, within a limited time.
+ */
+void remote_test_stopped(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+	unsigned long deadline;
+
+	kunit_remote_make_rings(test);
+	kunit_remote_stop_itself(test, remote);
+	KUNIT_EXPECT_FALSE(test, trace_remote_ask_on(remote));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.on_at_stop);
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+
+	kunit_remote_stop_itself(test, remote);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.on_at_stop);
+	KUNIT_EXPECT_TRUE(test, trace_remote_ask_on(remote));
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace_remote_get_reader(remote));
+	trace_remote_wait_begin(remote);
+	kunit_remote_stop_itself(test, remote);
+	deadline = jiffies + 10 * HZ;
+	while (trace_remote_is_on(remote) && time_before(jiffies, deadline))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_on(remote));
+	trace_remote_wait_end(remote);
+	trace_remote_put_reader(remote);
 }
 
 /* Stop the thread that moves the CPU; it must have succeeded. */

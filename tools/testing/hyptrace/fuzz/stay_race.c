@@ -159,7 +159,8 @@ static void go_on(u64 *rnd, unsigned int reason)
 	bool rest = false;
 	u64 at_el2, away;
 
-	ctxt()->regs[2] = ctxt()->regs[3] = 0;
+	ctxt()->regs[2] = 0;
+	ctxt()->regs[3] = 0;
 	for (;;) {
 		at_el2 = any_time(rnd);
 		away = any_time(rnd);
@@ -463,7 +464,8 @@ static void check_no_maximum_is_lost(void)
 	unsigned int i, step;
 
 	for (i = 1; i < 1000; i++) {
-		step = steps_to_stay = i;
+		step = i;
+		steps_to_stay = i;
 		el2_cpu = 1;
 		shim = &in_between;
 		check(copy_and_clear(&cleared, reason, true));

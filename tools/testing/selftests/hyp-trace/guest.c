@@ -394,9 +394,10 @@ static void print_vcpu(const struct vcpu *vcpu)
 {
 	printf("vcpu=%d cpu=%d hvc=%lu mmio=%lu wfi=%lu exits=%lu ", vcpu->index, vcpu->cpu,
 	       option.hvc, vcpu->mmio, option.wfi, read_stat(vcpu, STAT_EXITS));
-	printf("hyp_exits=%lu hyp_ns=%lu guest_ns=%lu hyp_hist=%lu ",
-	       read_stat(vcpu, STAT_HYP_EXITS), read_stat(vcpu, STAT_HYP_NS),
-	       read_stat(vcpu, STAT_GUEST_NS), read_stat(vcpu, STAT_HYP_HIST));
+	if (read_stat(vcpu, STAT_HYP_EXITS))
+		printf("hyp_exits=%lu hyp_ns=%lu guest_ns=%lu hyp_hist=%lu ",
+		       read_stat(vcpu, STAT_HYP_EXITS), read_stat(vcpu, STAT_HYP_NS),
+		       read_stat(vcpu, STAT_GUEST_NS), read_stat(vcpu, STAT_HYP_HIST));
 	printf("from=%ld.%09ld to=%ld.%09ld tid=%d vm_pid=%d vm_fd=%d\n", vcpu->from.tv_sec,
 	       vcpu->from.tv_nsec, vcpu->to.tv_sec, vcpu->to.tv_nsec, vcpu->tid, getpid(),
 	       vcpu->vm);
@@ -414,10 +415,10 @@ static void usage(FILE *stream)
 		"their virtual counter begins at N; with --rom, the device is memory that can be\n"
 		"read, for guests without waits; with --fp, an FP instruction comes before each\n"
 		"device write. Prints, for each vCPU, the CPU (-1: any), the hypercalls, all\n"
-		"device accesses, the waits, all exits to the host, what EL2 has counted (0 if\n"
-		"it does not), the boot clock before and after, the thread's id, and its VM:\n"
-		"this process and a file descriptor. With --hold, make a guest that never runs, and keep it in the\n"
-		"background.\n");
+		"device accesses, the waits, all exits to the host, what EL2 has counted if\n"
+		"accounting is on, the boot clock before and after, the thread's id, and its\n"
+		"VM: this process and a file descriptor. With --hold, make a guest that never\n"
+		"runs, and keep it in the background.\n");
 }
 
 static void parse_options(int argc, char **argv)
