@@ -152,6 +152,9 @@ static const struct file_operations name = {			\
 #define TRACE_REMOTE_FOPS(name, read_fn, write_fn)		\
 	__TRACE_REMOTE_FOPS(name, trace_remote, read_fn, write_fn)
 
+int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
+			    unsigned long *val);
+
 /* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
 static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
 {

@@ -265,8 +265,6 @@ int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
 static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
 
 struct trace_remote *trace_remote_of(const struct file *file);
-int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
-			    unsigned long *val);
 int trace_remote_open_with(struct inode *inode, struct file *file,
 			   int (*start)(struct inode *inode, struct file *file));
 int trace_remote_single_open(struct inode *inode, struct file *file,

@@ -443,9 +443,9 @@ static ssize_t hyp_acct_on_write(struct file *file, const char __user *ubuf, siz
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	ret = trace_remote_get_number(ubuf, cnt, 1, &val);
 	if (!ret)
-		ret = val > 1 ? -EINVAL : hyp_acct_set_on(val);
+		ret = hyp_acct_set_on(val);
 
 	return trace_remote_written(ret, cnt, ppos);
 }
@@ -600,9 +600,9 @@ static ssize_t hyp_acct_write(struct file *file, const char __user *ubuf, size_t
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	ret = trace_remote_get_number(ubuf, cnt, 0, &val);
 	if (!ret)
-		ret = val ? -EINVAL : hyp_acct_reset(trace_remote_file_nr(file_inode(file)));
+		ret = hyp_acct_reset(trace_remote_file_nr(file_inode(file)));
 
 	return trace_remote_written(ret, cnt, ppos);
 }
