@@ -7,15 +7,15 @@
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
+# shellcheck source=tools/testing/selftests/hyp-trace/account.sh
+. "$DIR/account.sh"
 
-TOTAL=$HYP/accounting_total
 STOP=$HYP/stop_tracing_us
 CPU=$((CPUS - 1))
 ONLINE=/sys/devices/system/cpu/cpu$CPU/online
 NEVER=4294967295
 # Each stay takes longer, and the time of events has this resolution.
 SHORT=1
-trap 'echo 0 >"$STOP"; echo 0 >"$HYP/accounting"; reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
 
 # taken VALUE ERROR: print it unless writing fails with the error
 taken() {
@@ -267,6 +267,7 @@ test_race() {
 
 [ -e "$STOP" ] || skip_all "no stop_tracing_us"
 plan 29 write_event
+trap 'echo 0 >"$STOP"; echo 0 >"$HYP/accounting"; reset_to "$DEFAULT_SIZE"; rm -rf "$TMP"' EXIT
 test_files
 test_never
 test_stop
