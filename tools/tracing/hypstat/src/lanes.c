@@ -58,11 +58,7 @@ void lanes_add(struct lanes *lanes, enum lane_kind kind, int cpu, const struct g
 {
 	struct lane *lane;
 
-	if (from < lanes->from)
-		from = lanes->from;
-	if (to > lanes->to)
-		to = lanes->to;
-	if (from >= to)
+	if (!spans_clip(lanes->from, lanes->to, &from, &to))
 		return;
 	lane = find(lanes, kind, cpu, guest);
 	if (!lane) {

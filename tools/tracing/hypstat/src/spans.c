@@ -20,6 +20,24 @@ static unsigned int column_of(const struct spans *spans, u64 ts)
 }
 
 /**
+ * spans_clip - cut off what is outside the picture
+ * @first: when that begins
+ * @last: when it ends
+ * @from: when something began
+ * @to: when it ended
+ *
+ * Return: whether anything is left.
+ */
+bool spans_clip(u64 first, u64 last, u64 *from, u64 *to)
+{
+	if (*from < first)
+		*from = first;
+	if (*to > last)
+		*to = last;
+	return *from < *to;
+}
+
+/**
  * spans_add - add a time in which a lane was busy
  * @spans: the lane
  * @from: when it began
@@ -30,11 +48,7 @@ void spans_add(struct spans *spans, u64 from, u64 to)
 	unsigned int column;
 	u64 end;
 
-	if (from < spans->from)
-		from = spans->from;
-	if (to > spans->to)
-		to = spans->to;
-	if (from >= to)
+	if (!spans_clip(spans->from, spans->to, &from, &to))
 		return;
 	for (column = column_of(spans, from); from < to; column++, from = end) {
 		end = column_begin(spans, column + 1);

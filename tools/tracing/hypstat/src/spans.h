@@ -32,6 +32,7 @@ struct run {
 
 #define SPANS_LEVELS	8
 
+bool spans_clip(u64 first, u64 last, u64 *from, u64 *to);
 void spans_add(struct spans *spans, u64 from, u64 to);
 bool spans_next(const struct spans *spans, struct run *run);
 
