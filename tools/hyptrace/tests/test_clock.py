@@ -17,10 +17,15 @@ BOARD = "-machine gic-version=2"
 SHELL = PRELUDE + r"""
 set +x
 . "$DIR/brackets.sh"
+. "$DIR/account.sh"
 cd /tmp
 SOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
 # slew PPM [TICK]: the host's clock runs that much faster.
 slew() { adjtimex -f "$(($1 * 65536))" -t "${2:-10000}" >/dev/null; }
+idled() {
+	cat /sys/devices/system/cpu/cpu*/cpuidle/state1/usage \
+		/sys/devices/system/cpu/cpu*/cpuidle/state1/s2idle/usage | awk '{ n += $1 } END { print n }'
+}
 slept() { awk '{ n += $NF } END { print n }' /sys/kernel/debug/sleep_time; }
 # nap SECONDS: suspend to idle, and the timekeeper. An alarm that is over on the way to sleep does
 # not wake: the count is not what it was, the machine stays awake, and the next one has more time.
@@ -76,11 +81,21 @@ brackets_stop; judge"""
 
 # Three naps, each at another rate
 SLEEPS = """
+outer=$(idled); echo 1 >"$HYP/accounting"; inner=$(idled)
 brackets_start 1000000 20000
 for ppm in 0 500 -500; do
 	slew "$ppm"; brackets_go_on 10; nap SECONDS; brackets_go_on 10
 done
+inner=$(($(idled) - inner)); echo 0 >"$HYP/accounting"; outer=$(($(idled) - outer))
 brackets_stop; judge"""
+# EL2 has counted the idle states that cpuidle has, but for a CPU that is idle where counting begins
+# or ends: at least those from then on, and at most those from just before until just after it.
+IDLED = """
+calls=$(number "$TOTAL" psci:CPU_SUSPEND) returns=$(number "$TOTAL" in:idle)
+echo "$inner to $outer idle states, $calls calls, $returns returns"
+[ "$inner" -gt 6 ]; [ "$calls" -ge $((inner - $(nproc))) ]; [ "$calls" -le $((outer + $(nproc))) ]
+[ "$returns" -ge $((calls - $(nproc))) ]; [ "$returns" -le $((calls + $(nproc))) ]
+[ "$(counted total_ns "$TOTAL" in:idle)" -gt $((3 * SECONDS * 1000000000)) ]"""
 
 # The host's clock source becomes one that EL2 can't read, and the counter again: times drift, but
 # nothing hangs, is lost or goes backwards, and then they are right again. With the other one it
@@ -140,10 +155,11 @@ CASES = {
     "a faster clock source, protected": (CHANGES.replace("PPM", "40000"), "", {}, []),
     "a slower clock source, protected": (CHANGES.replace("PPM", "-40000"), "", A72, []),
     "a faster clock source, nvhe": (CHANGES.replace("PPM", "40000"), "", A72 | NVHE, []),
-    "suspended for a second, protected": (SLEEPS.replace("SECONDS", "1"), BOARD, {}, IDLE),
+    "suspended for a second, protected": (
+        (SLEEPS + IDLED).replace("SECONDS", "1"), BOARD, {}, IDLE),
     "suspended for a second, nvhe": (SLEEPS.replace("SECONDS", "1"), BOARD, A72 | NVHE, IDLE),
     "suspended for a day, protected": (
-        SLEEPS.replace("SECONDS", "86400"), f"{TIMED} {BOARD}", {}, IDLE),
+        (SLEEPS + IDLED).replace("SECONDS", "86400"), f"{TIMED} {BOARD}", {}, IDLE),
     "an unstable counter is refused": (UNSTABLE, TIMED, A76, ERRATUM),
 }
 
