@@ -13,8 +13,8 @@ from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
 
 # Headers that do not change from one export to the next
 STABLE = "-1 -N -p --no-signature --zero-commit --full-index --no-renames --stdout".split()
-# Debian's .gitignore has all files that are new.
-PATHS = ".", ":!*~", ":!*.orig", ":!*.rej", ":!*.o", ":!*.pyc"
+# Debian's .gitignore has all files that are new. The build of perf generates some.
+PATHS = ".", ":!*~", ":!*.orig", ":!*.rej", ":!*.o", ":!*.pyc", ":!*/include/generated/*"
 
 
 def commits_of(topic):
