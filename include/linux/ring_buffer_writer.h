@@ -97,8 +97,10 @@ static inline u32 rb_writer_delta(u32 header)
  * @dropped:	events the writer could not take
  * @bytes:	bytes of events on the pages that the writer has left
  * @overrun_bytes: bytes of those overwritten before they were read
+ * @task:	the task that the ring's CPU runs: RB_WRITER_TASK()
  *
- * One page, written by the writer alone.
+ * One page, written by the writer alone, but for @task. The kernel writes that, at any time. A
+ * writer that puts tasks into its events loads it once for each.
  */
 struct ring_buffer_writer_meta {
 	struct trace_buffer_meta	meta;
@@ -110,7 +112,12 @@ struct ring_buffer_writer_meta {
 	u64				dropped;
 	u64				bytes;
 	u64				overrun_bytes;
+	u64				task;
 };
+
+/* A task: its pid, and whether the writer shall write no events of it. Other bits mean nothing. */
+#define RB_WRITER_TASK_IGNORED	(1ULL << 32)
+#define RB_WRITER_TASK(pid, ignored)	((u32)(pid) | ((ignored) ? RB_WRITER_TASK_IGNORED : 0))
 
 /* A ring needs a page to read, a page to write and one to go to. */
 #define RB_WRITER_MIN_PAGES	3

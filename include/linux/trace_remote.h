@@ -175,6 +175,8 @@ static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
  * @files:	files of its own in the directory; NULL for none
  * @cpu_files:	the same in the directory of each CPU
  * @max_pages:	the most pages that a ring can have
+ * @has_tasks:	the remote loads ring_buffer_writer_meta.task at each event, writes none of a task
+ *		that is ignored, and has the pid in its records
  * @own_hotplug: the remote itself notices CPUs that come and go, and no CPU comes up
  *		that it has not known before
  */
@@ -187,6 +189,7 @@ struct trace_remote_desc {
 	const struct trace_remote_file	*files;
 	const struct trace_remote_file	*cpu_files;
 	unsigned long			max_pages;
+	bool				has_tasks;
 	bool				own_hotplug;
 };
 

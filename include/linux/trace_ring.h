@@ -50,7 +50,7 @@ struct trace_ring_entry {
 /**
  * struct trace_ring - the ring of one CPU
  * @page:	the page being written
- * @meta:	the meta page, which the writer never loads from
+ * @meta:	the meta page; the writer loads nothing of it but a task, trace_ring_task()
  * @time_stamp:	time of the last event, ns
  * @entries:	events written
  * @write:	bytes of @page that are written, or TRACE_RING_EMPTY
@@ -194,6 +194,21 @@ trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
 	event->ts = ts;
 	event->entries = entries + 1;
 	return true;
+}
+
+/**
+ * trace_ring_task - the task that the kernel runs on the ring's CPU
+ * @ring:	the ring
+ *
+ * For records that have a pid. The kernel may store anything there: that is a wrong pid, or an
+ * event that is ignored.
+ *
+ * Context: on the ring's CPU.
+ * Return: RB_WRITER_TASK(), which may have more bits.
+ */
+static __always_inline u64 trace_ring_task(const struct trace_ring *ring)
+{
+	return READ_ONCE(ring->meta->task);
 }
 
 /**

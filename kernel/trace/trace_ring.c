@@ -53,7 +53,8 @@
  *
  * Only the writer's side can write to struct trace_ring and to the entries. The meta
  * page and the pages of events are shared, and the reader's side may corrupt them at
- * any time. So the writer never loads from them.
+ * any time. So the writer never loads from them, but for trace_ring_task(), which no decision
+ * of this file depends on.
  *
  * Memory ordering
  * ---------------

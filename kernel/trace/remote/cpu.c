@@ -52,7 +52,9 @@ static void remote_call_enable(void *data)
 {
 	struct remote_cpu_call *call = data;
 
-	call->ret = trace_remote_enable_cpu(call->remote, call->cpu, call->enable);
+	call->ret = trace_remote_enable_cpu(call->remote, call->cpu,
+					    call->enable && trace_remote_has_cpu(call->remote,
+										 call->cpu));
 }
 
 static void remote_call_reset(void *data)
@@ -94,7 +96,7 @@ static int remote_call_cpus(struct remote_cpu_call *call, int which)
 }
 
 /**
- * trace_remote_enable_cpus - let all CPUs write, or none, and those that come up from now on
+ * trace_remote_enable_cpus - let all CPUs of the mask write, or none, and those that come up later
  * @remote:	the remote; its buffer is loaded
  * @enable:	whether they shall write
  *
@@ -114,6 +116,43 @@ int trace_remote_enable_cpus(struct trace_remote *remote, bool enable)
 	guard(cpus_read_lock)();
 	remote->enabled = enable;
 	return remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+}
+
+static int remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask)
+{
+	struct remote_cpu_call call = {
+		.fn	= remote_call_enable,
+		.remote	= remote,
+		.enable	= true,
+	};
+
+	lockdep_assert_cpus_held();
+
+	cpumask_copy(&remote->mask, mask);
+	return remote->enabled ? remote_call_cpus(&call, RING_BUFFER_ALL_CPUS) : 0;
+}
+
+/**
+ * trace_remote_mask_cpus - let no other CPUs write than these
+ * @remote:	the remote
+ * @mask:	the CPUs, which write if tracing is on
+ *
+ * Context: process context, may sleep; with trace_remote.lock.
+ * Return: 0; or what the remote's enable_cpu() returned, and then the mask is as it was.
+ */
+int trace_remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask)
+{
+	struct cpumask was;
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	cpumask_copy(&was, &remote->mask);
+	ret = remote_mask_cpus(remote, mask);
+	if (ret)
+		remote_mask_cpus(remote, &was);
+	return ret;
 }
 
 /**

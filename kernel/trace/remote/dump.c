@@ -96,6 +96,7 @@ static void remote_dump_print(struct trace_remote *remote, int cpu)
 	struct trace_seq *s = &iter->seq;
 
 	iter->cpu = cpu;
+	iter->iter_flags = TRACE_REMOTE_DUMPS;
 	iter->ts = this->dump.ts;
 	iter->ent = (void *)trace_remote_dump_record;
 	iter->ent_size = ring_buffer_reader_dump_copy(&this->dump, trace_remote_dump_record,

@@ -3,9 +3,10 @@
  * The trace instance of a remote in tracefs
  *
  *	<name>/
- *	    tracing_on  trace_clock  current_tracer  write_event
+ *	    tracing_on  tracing_cpumask  trace_clock  current_tracer  write_event
  *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
  *	    trace  trace_pipe  error_log
+ *	    set_event_pid  set_event_notrace_pid  trace_options  options/{event-fork,record-cmd}
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
  *	    files of the remote's own, here and in per_cpu/cpuN
  *	    available_events  set_event
@@ -222,6 +223,7 @@ TRACE_REMOTE_FOPS(write_event_fops, NULL, write_event_write);
 
 static const struct trace_remote_file remote_files[] = {
 	{ "tracing_on",		TRACE_MODE_WRITE,	&tracing_on_fops },
+	{ "tracing_cpumask",	TRACE_MODE_WRITE,	&trace_remote_cpumask_fops },
 	{ "trace_clock",	TRACE_MODE_WRITE,	&trace_clock_fops },
 	{ "current_tracer",	TRACE_MODE_WRITE,	&current_tracer_fops },
 	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
@@ -269,6 +271,16 @@ static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *pa
 	return 0;
 }
 
+/* If the remote's events have tasks */
+static int remote_create_task_files(struct trace_remote *remote, struct dentry *dir)
+{
+	if (!remote->desc->has_tasks)
+		return 0;
+
+	return trace_remote_create_pid_files(remote, dir) ?:
+	       trace_remote_create_option_files(remote, dir);
+}
+
 static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
 {
 	int ret;
@@ -279,6 +291,8 @@ static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
 	if (!ret)
 		ret = trace_remote_create_files(remote, dir, remote->desc->files,
 						TRACE_REMOTE_ALL);
+	if (!ret)
+		ret = remote_create_task_files(remote, dir);
 	if (!ret)
 		ret = remote_create_cpu_dirs(remote, dir);
 	if (!ret)

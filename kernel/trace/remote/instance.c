@@ -26,6 +26,7 @@
  * -------
  *
  * trace_remote.lock	taken first
+ * trace_remote.tasks_lock	see tasks.c
  * the remote's own	inside of that, by get(), and outside of the next
  * cpu_hotplug_lock	@buffer and @enabled change with it held for reading. The callbacks
  *			for a CPU that comes or goes have it for writing, can't take the
@@ -206,27 +207,6 @@ static int remote_load_buffer(struct trace_remote *remote)
 	return 0;
 }
 
-static int remote_load(struct trace_remote *remote)
-{
-	int ret;
-
-	lockdep_assert_held(&remote->lock);
-
-	if (remote->buffer)
-		return 0;
-	if (trace_remote_has_ended(remote))
-		return -ENODEV;
-
-	ret = trace_remote_get_writer(remote);
-	if (ret)
-		return ret;
-
-	ret = remote_load_buffer(remote);
-	if (ret)
-		trace_remote_put_writer(remote);
-	return ret;
-}
-
 static bool remote_is_dumping(void)
 {
 	smp_mb();						/* (U) */
@@ -265,9 +245,43 @@ static void remote_unload_unused(struct trace_remote *remote)
 		return;
 
 	trace_remote_stats_keep(remote, buffer->trace);
+	trace_remote_tasks_stop(remote);
 	scoped_guard(cpus_read_lock)
 		trace_remote_buffer_unload(buffer);
 	trace_remote_put_writer(remote);
+}
+
+static int remote_load_new(struct trace_remote *remote)
+{
+	int ret;
+
+	lockdep_assert_held(&remote->lock);
+
+	if (trace_remote_has_ended(remote))
+		return -ENODEV;
+
+	ret = trace_remote_get_writer(remote);
+	if (ret)
+		return ret;
+
+	ret = remote_load_buffer(remote);
+	if (ret)
+		trace_remote_put_writer(remote);
+	return ret;
+}
+
+/* Load the rings if need be. Events have their tasks from now on. */
+static int remote_load(struct trace_remote *remote)
+{
+	int ret = remote->buffer ? 0 : remote_load_new(remote);
+
+	if (ret)
+		return ret;
+
+	ret = trace_remote_tasks_start(remote);
+	if (ret)
+		remote_unload_unused(remote);
+	return ret;
 }
 
 static int remote_call_start(struct trace_remote *remote)
@@ -366,6 +380,7 @@ void trace_remote_instance_init(struct trace_remote *remote)
 
 	mutex_init(&remote->lock);
 	INIT_DELAYED_WORK(&remote->poll, remote_poll_work);
+	cpumask_setall(&remote->mask);
 	for_each_possible_cpu(cpu)
 		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
 }
@@ -396,11 +411,15 @@ static int remote_start(struct trace_remote *remote)
 
 	WRITE_ONCE(remote->on, true);
 	ret = trace_remote_enable_cpus(remote, true) ?: remote_call_set_on(remote, true);
-	if (ret)
+	if (ret) {
 		remote_stop(remote, false);
-	else if (remote->nr_readers)
+		return ret;
+	}
+
+	trace_remote_tasks_traced(remote);
+	if (remote->nr_readers)
 		trace_remote_poll_start(remote);
-	return ret;
+	return 0;
 
 err_stop:
 	remote_call_stop(remote);
@@ -487,6 +506,8 @@ void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu)
 	if (ret)
 		pr_warn("trace_remote: %s: CPU%u is not traced (%d)\n",
 			trace_remote_name(remote), cpu, ret);
+	else
+		trace_remote_tasks_add_cpu(remote, cpu);
 }
 
 /**
@@ -509,7 +530,8 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
 		return;
 
 	guard(irqsave)();
-	WARN_ON_ONCE(trace_remote_enable_cpu(remote, cpu, enable && remote->enabled));
+	WARN_ON_ONCE(trace_remote_enable_cpu(remote, cpu, enable && remote->enabled &&
+					     trace_remote_has_cpu(remote, cpu)));
 }
 
 /**
@@ -586,6 +608,23 @@ int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long si
 	return 0;
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_size);
+
+/**
+ * trace_remote_set_cpumask - set the CPUs that write while tracing is on
+ * @remote:	the remote
+ * @mask:	the CPUs
+ *
+ * A CPU that is not among them keeps the events that it has written.
+ *
+ * Context: process context, may sleep.
+ * Return: as trace_remote_mask_cpus().
+ */
+int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask)
+{
+	guard(mutex)(&remote->lock);
+
+	return trace_remote_mask_cpus(remote, mask);
+}
 
 /**
  * trace_remote_dump_begin - keep the rings of all remotes, for a dump that can't take a lock

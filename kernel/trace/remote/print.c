@@ -4,6 +4,9 @@
  *
  *	[cpu] seconds.microseconds: event fields
  *
+ * With the option record-cmd, the task's name and pid stand before that, in the columns of the
+ * kernel's instances. A dump, which may take no lock, does not look up names.
+ *
  * The event's own function prints what follows the time. The record may hold anything, since
  * the remote shares its pages: that function must validate it.
  */
@@ -33,6 +36,20 @@ static char *remote_put_digits(char *p, unsigned int width, u32 num)
 	}
 
 	return end;
+}
+
+/* The task's name is that of saved_cmdlines, which record-cmd fills. */
+static void remote_print_task(struct trace_remote *remote, struct trace_iterator *iter)
+{
+	const struct trace_entry *header = (void *)iter->ent;
+	char comm[TASK_COMM_LEN];
+
+	if (iter->iter_flags & TRACE_REMOTE_DUMPS || iter->ent_size < sizeof(*header) ||
+	    !trace_remote_has_option(remote, TRACE_REMOTE_RECORD_CMD))
+		return;
+
+	trace_find_cmdline(header->pid, comm);
+	trace_seq_printf(&iter->seq, "%16s-%-7d ", comm, header->pid);
 }
 
 /* Room for "[%03d] %5llu.%06u: " with the largest numbers */
@@ -88,6 +105,7 @@ enum print_line_t trace_remote_print_event(struct trace_remote *remote,
 	if (!header)
 		return trace_handle_return(s);
 
+	remote_print_task(remote, iter);
 	remote_print_context(iter);
 	if (iter->ent_size >= sizeof(*header))
 		event = trace_remote_find_event(remote, header->type);

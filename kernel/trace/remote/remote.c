@@ -94,6 +94,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 	mutex_init(&remote->errors_lock);
 	INIT_LIST_HEAD(&remote->errors);
 	trace_remote_instance_init(remote);
+	trace_remote_tasks_init(remote);
 	trace_remote_read_init(remote);
 	remote->percent = REMOTE_DEFAULT_PERCENT;
 	return remote;
@@ -153,6 +154,7 @@ void trace_remote_destroy(struct trace_remote *remote)
 	trace_remote_remove_dir(remote);
 	trace_remote_set_on(remote, false);
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
+	trace_remote_tasks_free(remote);
 	remote_remove_hotplug(remote);
 	trace_remote_events_unregister(remote);
 	trace_remote_free_filters(remote);

@@ -5,12 +5,16 @@
  *	remote.c	registration; CPUs that come and go
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
+ *	pid_files.c	set_event_pid, set_event_notrace_pid
+ *	options.c	trace_options, options/
+ *	cpumask_file.c	tracing_cpumask
  *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
  *	dump.c		the last events on the console
  *	wait.c		waiting for events
  *	filter.c	filters
  *	errors.c	error_log
  *	instance.c	the life of the buffer; tracing on and off
+ *	tasks.c		the tasks that CPUs run
  *	buffer.c	the rings of all CPUs
  *	cpu.c		calls on each CPU
  *	events.c	which events are enabled
@@ -81,15 +85,31 @@ struct trace_remote_dump {
  * @read_mutex:	see read_lock.c
  * @last_stats:	the counters when the ring was unloaded last; under
  *		trace_remote.stats_lock
+ * @task:	where the ring has the task that the CPU runs, see tasks.c; NULL for nowhere
  * @dump:	see dump.c
  */
 struct trace_remote_cpu {
 	unsigned long			size;
 	struct mutex			read_mutex;	/* covers the next event to consume */
 	struct ring_buffer_reader_stats	last_stats;
+	u64				*task;
 #ifdef CONFIG_TRACE_REMOTE_DUMP
 	struct trace_remote_dump	dump;
 #endif
+};
+
+/* The lists of pids */
+enum trace_remote_pids {
+	TRACE_REMOTE_PIDS,	/* set_event_pid: no other tasks are traced */
+	TRACE_REMOTE_NO_PIDS,	/* set_event_notrace_pid: these tasks are not traced */
+	NR_TRACE_REMOTE_PIDS
+};
+
+/* The options, by the names in options.c */
+enum trace_remote_option {
+	TRACE_REMOTE_EVENT_FORK,
+	TRACE_REMOTE_RECORD_CMD,
+	NR_TRACE_REMOTE_OPTIONS
 };
 
 /**
@@ -113,7 +133,9 @@ struct trace_remote_cpu {
  * @nr_waiters:	calls that wait for events, without poll(); not under the lock
  * @on:		tracing is on; also read without the lock
  * @enabled:	CPUs that come up write; changes and is read with cpu_hotplug_lock
+ * @mask:	tracing_cpumask: the CPUs that write while tracing is on; as @enabled
  * @ended:	the remote is gone for good; also read without the lock
+ * @tasks_on:	the rings have the task of each CPU, see tasks.c
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
  * @read_sem:	see read_lock.c
@@ -125,6 +147,9 @@ struct trace_remote_cpu {
  * @events_on:	the remote writes the events that are enabled
  * @filter_lock: covers the filters' texts, and that the remote agrees
  * @filter_all:	the last expression that was written for all events
+ * @tasks_lock: covers @pids and @options; see tasks.c
+ * @pids:	lists of pids; NULL for empty ones. Also read by probes
+ * @options:	a bit for each option that is on; also read without the lock
  * @errors_lock: covers @errors and @nr_errors
  * @errors:	error_log
  * @nr_errors:	how many these are
@@ -150,7 +175,9 @@ struct trace_remote {
 	atomic_t				nr_waiters;
 	bool					on;
 	bool					enabled;
+	struct cpumask				mask;
 	bool					ended;
+	bool					tasks_on;
 	struct delayed_work			poll;
 
 	struct rw_semaphore			read_sem;
@@ -161,6 +188,9 @@ struct trace_remote {
 	bool					events_on;
 	struct mutex				filter_lock;	/* covers filters */
 	char					*filter_all;
+	struct mutex				tasks_lock;	/* covers pids */
+	struct trace_pid_list __rcu		*pids[NR_TRACE_REMOTE_PIDS];
+	unsigned long				options;
 	struct mutex				errors_lock;	/* covers error_log */
 	struct list_head			errors;
 	unsigned int				nr_errors;
@@ -213,6 +243,18 @@ static inline unsigned int trace_remote_percent(const struct trace_remote *remot
 	return READ_ONCE(remote->percent);
 }
 
+/* Is a CPU in tracing_cpumask? */
+static inline bool trace_remote_has_cpu(const struct trace_remote *remote, int cpu)
+{
+	return cpumask_test_cpu(cpu, &remote->mask);
+}
+
+static inline bool trace_remote_has_option(const struct trace_remote *remote,
+					   enum trace_remote_option option)
+{
+	return test_bit(option, &remote->options);
+}
+
 /* registry.c: the list of remotes */
 struct dentry *trace_remotes_dir(void);
 void trace_remote_registry_add(struct trace_remote *remote);
@@ -234,6 +276,7 @@ void trace_remote_put_writer(struct trace_remote *remote);
 bool trace_remote_is_on(const struct trace_remote *remote);
 bool trace_remote_ask_on(struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
+int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
 struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote);
 void trace_remote_put_buffer(struct trace_remote *remote);
@@ -248,6 +291,21 @@ void trace_remote_poll_start(struct trace_remote *remote);
 void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu);
 void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable);
 
+/* tasks.c: the tasks that CPUs run */
+void trace_remote_tasks_init(struct trace_remote *remote);
+void trace_remote_tasks_free(struct trace_remote *remote);
+int trace_remote_tasks_start(struct trace_remote *remote);
+void trace_remote_tasks_stop(struct trace_remote *remote);
+void trace_remote_tasks_add_cpu(struct trace_remote *remote, int cpu);
+void trace_remote_tasks_traced(struct trace_remote *remote);
+int trace_remote_set_option(struct trace_remote *remote, enum trace_remote_option option, bool on);
+ssize_t trace_remote_write_pids(struct trace_remote *remote, enum trace_remote_pids which,
+				const char __user *ubuf, size_t cnt);
+void trace_remote_clear_pids(struct trace_remote *remote, enum trace_remote_pids which);
+struct trace_pid_list *trace_remote_get_pids(struct trace_remote *remote,
+					     enum trace_remote_pids which);
+void trace_remote_put_pids(struct trace_remote *remote);
+
 /* buffer.c: the rings of all CPUs */
 unsigned long trace_remote_buffer_max_size(const struct trace_remote *remote);
 struct trace_remote_buffer *trace_remote_buffer_load(struct trace_remote *remote);
@@ -259,6 +317,7 @@ void trace_remote_stats_clear(struct trace_remote *remote, int which);
 /* cpu.c: calls on each CPU */
 int trace_remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable);
 int trace_remote_enable_cpus(struct trace_remote *remote, bool enable);
+int trace_remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask);
 int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
 
 /* file.c: opening and closing a file */
@@ -280,6 +339,11 @@ void trace_remote_remove_dir(struct trace_remote *remote);
 /* event_files.c: events/, set_event, available_events */
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
 void trace_remote_remove_event_files(struct trace_remote *remote);
+
+/* pid_files.c, options.c, cpumask_file.c */
+int trace_remote_create_pid_files(struct trace_remote *remote, struct dentry *dir);
+extern const struct file_operations trace_remote_cpumask_fops;
+int trace_remote_create_option_files(struct trace_remote *remote, struct dentry *parent);
 
 /* wait.c: waiting for events */
 bool trace_remote_is_empty(struct trace_buffer *buffer, int cpu);
@@ -355,7 +419,9 @@ int trace_remote_enable_event(struct trace_remote *remote, int nr, bool enable);
 bool trace_remote_event_is_enabled(struct trace_remote *remote,
 				   const struct trace_remote_event *event);
 
-/* print.c: an event as text */
+/* print.c: an event as text. In trace_iterator.iter_flags: it is printed by a dump. */
+#define TRACE_REMOTE_DUMPS	BIT(31)
+
 enum print_line_t trace_remote_print_event(struct trace_remote *remote,
 					   struct trace_iterator *iter);
 

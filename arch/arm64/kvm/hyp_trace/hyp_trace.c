@@ -144,6 +144,7 @@ static struct trace_remote_desc hyp_trace_desc = {
 	.cpu_files	= hyp_acct_cpu_files,
 #endif
 	.max_pages	= TRACE_RING_MAX_PAGES,
+	.has_tasks	= true,
 };
 
 /**

@@ -120,16 +120,24 @@ static bool remote_test_matches(enum remote_test_event nr, const void *record)
 	return !filter || trace_remote_filter_match(filter->preds, filter->nr, record);
 }
 
-/* Write a record of @size bytes, if the event is enabled and the record matches the filter. */
+/*
+ * Write a record of @size bytes, if the task is not ignored, the event is enabled and the record
+ * matches the filter.
+ */
 static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_event nr,
 			      struct trace_entry *ent, unsigned int size)
 {
+	u64 task = trace_ring_task(&cpu->ring);
 	struct trace_ring_event event;
 
 	lockdep_assert_held(&cpu->lock);
 
+	/* The task is the thread itself. */
+	if (task & RB_WRITER_TASK_IGNORED)
+		return;
+
 	ent->type = remote_test_events[nr].call.event.type;
-	ent->pid = task_pid_nr(current);
+	ent->pid = task;
 	if (!test_bit(nr, remote_test_enabled) || !remote_test_matches(nr, ent))
 		return;
 
@@ -476,6 +484,7 @@ static const struct trace_remote_desc remote_test_desc = {
 	.events		= remote_test_events,
 	.nr_events	= NR_REMOTE_TEST_EVENTS,
 	.max_pages	= TRACE_RING_MAX_PAGES,
+	.has_tasks	= true,
 };
 
 static int __init remote_test_init(void)

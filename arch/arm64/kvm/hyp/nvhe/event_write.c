@@ -7,11 +7,15 @@
  *
  *	the fast path	 for an event that has no filter and a record of a common size,
  *			 whose fields come in registers; on a CPU whose copy of the
- *			 configuration is the latest; if trace_ring_try_reserve()
- *			 succeeds. It has no call and needs no stack
+ *			 configuration is the latest; of a task that is not ignored; if
+ *			 trace_ring_try_reserve() succeeds. It has no call and needs no stack
  *	the slow path	 for all other events
  *
  * Each CPU writes to its own ring, and nothing interrupts it. So there are no locks.
+ *
+ * The host keeps the task of each CPU in the meta page of the CPU's ring, which stays pinned while
+ * the CPU is HYP_TRACE_ON. An event loads it once on each path. A hostile host can change it at any
+ * time. Then a record has a wrong pid, or an event is not written.
  */
 #include <linux/build_bug.h>
 #include <linux/string.h>
@@ -59,15 +63,20 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
+	u64 task;
 
 	if (!(state & HYP_EVENT_ID) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
 		return;
 	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
 		return;
 
+	task = trace_ring_task(&cpu->ring);
+	if (task & RB_WRITER_TASK_IGNORED)
+		return;
+
 	*record = (struct hyp_event_header) {
 		.type	= state,
-		.pid	= hyp_trace_cpu_pid(cpu),
+		.pid	= task,
 	};
 	if (state & HYP_EVENT_FILTERED &&
 	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
@@ -94,11 +103,16 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 		u32 type;
 		s32 pid;
 	} *header;
+	u64 task;
 
 	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != offsetof(typeof(*header), pid));
 	BUILD_BUG_ON(sizeof(struct hyp_event_header) != sizeof(*header));
 
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
+		return false;
+
+	task = trace_ring_task(&cpu->ring);
+	if (unlikely(task & RB_WRITER_TASK_IGNORED))
 		return false;
 	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
 				    hyp_clock_ns(&cpu->clock, count), event))
@@ -106,7 +120,7 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 
 	header = event->data;
 	header->type = type;
-	header->pid = hyp_trace_cpu_pid(cpu);
+	header->pid = task;
 	event->data = header + 1;
 	return true;
 }

@@ -638,6 +638,7 @@ static noinline u32 hyp_trace_unpark_held(struct hyp_trace_cpu *trace)
  * hyp_trace_unpark - this CPU is back from the firmware
  *
  * A CPU that was disabled meanwhile still has a copy of the configuration, and loses it here.
+ * A CPU that the firmware turns on need not have parked.
  *
  * Context: any at EL2 with the MMU on, and before the CPU's next event.
  */
@@ -651,19 +652,4 @@ void hyp_trace_unpark(void)
 		writer = hyp_trace_unpark_held(trace);
 	if (unlikely(writer == HYP_TRACE_OFF))
 		trace->config = 0;
-}
-
-/**
- * hyp_trace_cpu_entry - the firmware has turned this CPU on, or resumed it
- *
- * CONTEXTIDR_EL1 is unknown out of reset, and the CPU has no task yet. Events would have what
- * is left there as their pid. Nothing on this path says whether the CPU has parked.
- *
- * Context: as hyp_trace_unpark(), before the CPU's first event.
- */
-void hyp_trace_cpu_entry(void)
-{
-	if (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
-		write_sysreg_el1(0, SYS_CONTEXTIDR);
-	hyp_trace_unpark();
 }

@@ -2,9 +2,9 @@
 /*
  * Tracing on one CPU: its ring, and its copy of the configuration
  *
- * An event needs the clock, the event's type and the host's context. Each CPU has a copy of
- * them, with the generation of the configuration that it copied (trace_config.h). An event
- * compares that with the latest generation: (E) of trace.c.
+ * An event needs the clock and the event's type. Each CPU has a copy of them, with the
+ * generation of the configuration that it copied (trace_config.h). An event compares that with
+ * the latest generation: (E) of trace.c.
  *
  * While a CPU does not write, the generation of its copy is 0. The latest generation is not
  * 0 after tracing was enabled on any CPU. So one comparison is enough for an event, and also
@@ -65,7 +65,6 @@ bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
-	cpu->host_ctxt = host_data_ptr(host_ctxt);
 	/* Without the latest clock, this event has an older one, and the next event tries again. */
 	cpu->config = hyp_clock_get(&cpu->clock) ? config : 0;
 	return true;

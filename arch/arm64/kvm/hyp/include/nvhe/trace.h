@@ -30,7 +30,6 @@ extern atomic_t hyp_trace_nr_enabled;
 
 bool hyp_trace_park_cpu(void);
 void hyp_trace_unpark(void);
-void hyp_trace_cpu_entry(void);
 
 int hyp_trace_pin(u64 pfn, void **va);
 void hyp_trace_unpin(void *va);
@@ -234,7 +233,6 @@ do {									\
 
 static inline bool hyp_trace_park(void) { return false; }
 static inline void hyp_trace_unpark(void) { }
-static inline void hyp_trace_cpu_entry(void) { }
 
 #define HYP_EVENT(name, proto, fields, assign, printk)			\
 	static inline bool trace_##name##_enabled(void) { return false; }	\

@@ -39,7 +39,6 @@ enum hyp_trace_writer {
  * @ring:	the ring; it begins with what each event needs
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
- * @host_ctxt:	the host's context on the CPU
  * @types:	by event: the part of the record's header before the pid, if the event is on
  *		and has no filter; else 0
  * @filter:	the filter that the CPU is reading, see filter.c; NULL for none
@@ -54,7 +53,6 @@ struct hyp_trace_cpu {
 	struct trace_ring	ring;
 	u64			config;
 	struct hyp_clock	clock;
-	struct kvm_cpu_context	*host_ctxt;
 	u32			types[NR_HYP_EVENTS];
 	const struct hyp_filter	*filter;
 	atomic_t		writer;
@@ -71,22 +69,6 @@ DECLARE_PER_CPU(struct hyp_trace_cpu, hyp_trace_cpu);
 static __always_inline bool hyp_trace_cpu_is_ready(const struct hyp_trace_cpu *cpu)
 {
 	return cpu->config == atomic64_read(&hyp_trace_config);
-}
-
-/*
- * The pid of the host's task that this CPU runs
- *
- * If configured to, the host keeps its pid in CONTEXTIDR_EL1. While a guest's registers
- * are loaded, that register is the guest's, and the host's is saved. A hostile host that
- * writes a wrong pid spoils the trace, and nothing else.
- */
-static __always_inline s32 hyp_trace_cpu_pid(const struct hyp_trace_cpu *cpu)
-{
-	if (!IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR))
-		return 0;
-	if (unlikely(cpu->host_ctxt->__hyp_running_vcpu))
-		return ctxt_sys_reg(cpu->host_ctxt, CONTEXTIDR_EL1);
-	return read_sysreg_el1(SYS_CONTEXTIDR);
 }
 
 /* Whether there is a CPU of this number, which the host passed */
