@@ -189,6 +189,9 @@ void ring_test_race_stats(struct kunit *test);
 extern const struct trace_remote_desc kunit_remote_desc;
 
 struct trace_remote *kunit_remote_register(struct kunit *test);
+void kunit_remote_make_rings(struct kunit *test);
+struct cpumask *kunit_remote_enabled(void);
+void kunit_remote_refuse(int err);
 void remote_test_layout(struct kunit *test);
 void remote_test_end(struct kunit *test);
 void remote_test_hotplug(struct kunit *test);
@@ -196,6 +199,14 @@ void remote_test_keep_stopped(struct kunit *test);
 void remote_test_not_ready(struct kunit *test);
 void remote_test_stopped(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
+
+/* test_tasks.c */
+void remote_test_tasks(struct kunit *test);
+void remote_test_ignored(struct kunit *test);
+void remote_test_offline_task(struct kunit *test);
+void remote_test_fork(struct kunit *test);
+void remote_test_cpumask(struct kunit *test);
+void remote_test_cpumask_refused(struct kunit *test);
 
 /* For the tests of any remote's events */
 

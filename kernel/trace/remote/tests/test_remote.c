@@ -33,6 +33,8 @@
  * @moving:	a CPU to be turned off and on while the remote starts or stops; 0 for none
  * @moved:	that happened meanwhile
  * @nr_enabled:	calls of enable_cpu() for @moving
+ * @enabled:	CPUs that enable_cpu() has enabled
+ * @refused:	what enable_cpu() returns to disable a CPU, if not 0
  * @interrupted: enable_cpu() was called with interrupts on
  * @elsewhere:	or on another CPU
  */
@@ -49,6 +51,8 @@ static struct kunit_remote {
 	int			moving;
 	bool			moved;
 	int			nr_enabled;
+	struct cpumask		enabled;
+	int			refused;
 	bool			interrupted;
 	bool			elsewhere;
 } kunit_remote;
@@ -79,6 +83,10 @@ static int kunit_remote_enable_cpu(void *priv, int cpu, bool enable)
 	kunit_remote.nr_enabled += cpu == kunit_remote.moving;
 	kunit_remote.interrupted |= !irqs_disabled();
 	kunit_remote.elsewhere |= cpu_online(cpu) && cpu != raw_smp_processor_id();
+	if (!enable && kunit_remote.refused)
+		return kunit_remote.refused;
+
+	assign_bit(cpu, cpumask_bits(&kunit_remote.enabled), enable);
 	return 0;
 }
 
@@ -160,6 +168,7 @@ const struct trace_remote_desc kunit_remote_desc = {
 	.events		= remote_test_events,
 	.nr_events	= NR_REMOTE_TEST_EVENTS,
 	.max_pages	= TRACE_RING_MAX_PAGES,
+	.has_tasks	= true,
 };
 
 static void kunit_remote_unregister(void *remote)
@@ -177,7 +186,7 @@ struct trace_remote *kunit_remote_register(struct kunit *test)
 	return remote;
 }
 
-static void kunit_remote_make_rings(struct kunit *test)
+void kunit_remote_make_rings(struct kunit *test)
 {
 	int cpu;
 
@@ -186,6 +195,16 @@ static void kunit_remote_make_rings(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, kunit_remote.rings);
 	for_each_possible_cpu(cpu)
 		kunit_remote.rings[cpu] = ring_test_make(test, KUNIT_REMOTE_PAGES);
+}
+
+struct cpumask *kunit_remote_enabled(void)
+{
+	return &kunit_remote.enabled;
+}
+
+void kunit_remote_refuse(int err)
+{
+	kunit_remote.refused = err;
 }
 
 /* A reader that sees tracing off also sees the remote stopped: it gets no early end of file. */
