@@ -28,11 +28,17 @@ per_cpu/CPU/stats			per_cpu/cpu0/stats
 per_cpu/CPU/trace			per_cpu/cpu0/trace
 per_cpu/CPU/trace_pipe			per_cpu/cpu0/trace_pipe
 per_cpu/CPU/trace_pipe_raw		per_cpu/cpu0/trace_pipe_raw
+options/event-fork
+options/record-cmd
 set_event
+set_event_notrace_pid
+set_event_pid
 stop_tracing_us				tracing_on
 trace
 trace_clock
+trace_options
 trace_pipe
+tracing_cpumask
 tracing_on
 write_event				trace_marker
 '

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Events of guests name the VM, with CONFIG_PID_IN_CONTEXTIDR or without: two VMs of one
-# process and one of another run at once, and each has as many events as KVM counted exits.
-# The name is that of the VM's directory in debugfs, its pid the VMM's. A stage-2 fault has
-# the guest's physical address, also that of a write to memory that can be read alone.
+# Events of guests name the VM: two VMs of one process and one of another run at once, and
+# each has as many events as KVM counted exits. The name is that of the VM's directory in
+# debugfs, its pid the VMM's. A stage-2 fault has the guest's physical address, also that of a
+# write to memory that can be read alone.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 
