@@ -196,9 +196,6 @@ DECLARE_PER_CPU(struct kvm_host_data, kvm_host_data);
 
 #define cpu_reg(ctxt, r)		((ctxt)->regs[r])
 #define DECLARE_REG(type, name, ctxt, r) type name = (type)cpu_reg(ctxt, r)
-#define ctxt_sys_reg(ctxt, name)	((ctxt)->regs[30])
-#define read_sysreg_el1(name)		(el2_host_ctxt.regs[29])
-#define write_sysreg_el1(value, name)	(el2_host_ctxt.regs[29] = (value))
 
 /* Guests, and why they exit */
 extern EL2_PER_THREAD u64 el2_esr;

@@ -22,8 +22,6 @@ DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
 EL2_PER_THREAD u64 el2_esr;
 u64 el2_count;
 
-static struct kvm_vcpu vcpu;
-
 /* CPUs in the firmware, and those of them that have parked */
 static bool away[EL2_CPUS], parked[EL2_CPUS];
 
@@ -174,18 +172,31 @@ static u32 writer_of(unsigned int cpu)
 	return hyp_trace_cpu[cpu].writer.counter;
 }
 
+/* The task of a CPU that has a ring: the host can change it at any time. */
+static u64 *task_of(unsigned int cpu)
+{
+	return hyp_trace_cpu[cpu].state == HYP_TRACE_NONE ? NULL :
+	       &hyp_trace_cpu[cpu].ring.meta->task;
+}
+
 /* By the state of things. The header becomes what it will be. */
 static bool is_to_be_written(struct event *event)
 {
 	u32 state = hyp_event_states[event->nr];
 	const struct hyp_filter *reading;
+	u64 task;
+
+	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON || hyp_trace_stopped)
+		return false;
+
+	task = *task_of(el2_cpu);
+	if (task & RB_WRITER_TASK_IGNORED)
+		return false;
 
 	event->record.header = (struct hyp_event_header) {
 		.type	= state & HYP_EVENT_ID,
-		.pid	= el2_host_ctxt.regs[el2_host_ctxt.__hyp_running_vcpu ? 30 : 29],
+		.pid	= task,
 	};
-	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON || hyp_trace_stopped)
-		return false;
 
 	return !(state & HYP_EVENT_FILTERED) ||
 	       hyp_filter_match(&hyp_event_filters[event->nr], &reading, &event->record);
@@ -299,12 +310,14 @@ static void event_in_burst(struct input *input)
 	calm = 0;
 }
 
-/* The host's task, or a guest */
+/* The host's task, which is ignored or not */
 static void change_task(struct input *input)
 {
-	el2_host_ctxt.__hyp_running_vcpu = input_below(input, 2) ? &vcpu : NULL;
-	el2_host_ctxt.regs[29] = input_number(input, 0);
-	el2_host_ctxt.regs[30] = ~el2_host_ctxt.regs[29];
+	u64 ignored = input_below(input, 2) ? RB_WRITER_TASK_IGNORED : 0;
+	u64 task = input_number(input, 0) ^ ignored;
+
+	if (task_of(el2_cpu))
+		*task_of(el2_cpu) = task;
 }
 
 static void change_cpu(struct input *input)
@@ -319,9 +332,7 @@ static void change_cpu(struct input *input)
 static void come_back(unsigned int cpu, bool reset)
 {
 	el2_cpu = cpu;
-	if (reset)
-		hyp_trace_cpu_entry();
-	else if (parked[cpu])
+	if (reset || parked[cpu])
 		hyp_trace_unpark();
 	away[cpu] = false;
 }
