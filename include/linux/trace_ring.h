@@ -156,10 +156,11 @@ static inline unsigned long trace_ring_used(const struct trace_ring *ring)
 }
 
 /**
- * trace_ring_try_reserve - begin an event: the fast path
+ * trace_ring_try_reserve_unless - begin an event, unless it is refused: the fast path
  * @ring:	the ring
  * @size:	bytes of data, a multiple of 4 from 4 to RB_WRITER_MAX_SHORT
  * @ts:		time of the event, ns
+ * @refused:	not 0 if the event is refused: one branch is for all reasons to fail
  * @event:	for trace_ring_commit()
  *
  * It fails if the event is the first of a page, if time went backwards, or if the last
@@ -169,8 +170,8 @@ static inline unsigned long trace_ring_used(const struct trace_ring *ring)
  * Return: true; or false, and nothing has changed.
  */
 static __always_inline bool
-trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
-		       struct trace_ring_event *event)
+trace_ring_try_reserve_unless(struct trace_ring *ring, unsigned int size, u64 ts, u64 refused,
+			      struct trace_ring_event *event)
 {
 	struct ring_buffer_writer_page *page = ring->page;
 	u64 delta = ts - ring->time_stamp, entries = ring->entries;
@@ -178,13 +179,16 @@ trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
 	void *at = (void *)page + write;
 	u32 *header;
 
-	if (unlikely(delta >> RB_WRITER_TS_SHIFT))
+	/* Keep the compiler from adding the offsets that load and store instructions have. */
+	OPTIMIZER_HIDE_VAR(at);
+	/* Load both words at once, and not one of them behind the branch. */
+	OPTIMIZER_HIDE_VAR(entries);
+
+	if (unlikely(delta >> RB_WRITER_TS_SHIFT | refused))
 		return false;
 	if (unlikely(write > TRACE_RING_PAGE_DATA - sizeof(*header) - size))
 		return false;
 
-	/* Keep the compiler from adding the offsets that load and store instructions have. */
-	OPTIMIZER_HIDE_VAR(at);
 	header = at + offsetof(struct ring_buffer_writer_page, data);
 	*header = rb_writer_header(size / sizeof(u32), delta);
 
@@ -194,6 +198,14 @@ trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
 	event->ts = ts;
 	event->entries = entries + 1;
 	return true;
+}
+
+/* trace_ring_try_reserve_unless() of an event that is not refused */
+static __always_inline bool
+trace_ring_try_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
+		       struct trace_ring_event *event)
+{
+	return trace_ring_try_reserve_unless(ring, size, ts, 0, event);
 }
 
 /**

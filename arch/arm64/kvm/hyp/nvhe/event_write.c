@@ -112,10 +112,9 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
 		return false;
 
 	task = trace_ring_task(&cpu->ring);
-	if (unlikely(task & RB_WRITER_TASK_IGNORED))
-		return false;
-	if (!trace_ring_try_reserve(&cpu->ring, sizeof(*header) + size,
-				    hyp_clock_ns(&cpu->clock, count), event))
+	if (!trace_ring_try_reserve_unless(&cpu->ring, sizeof(*header) + size,
+					   hyp_clock_ns(&cpu->clock, count),
+					   task & RB_WRITER_TASK_IGNORED, event))
 		return false;
 
 	header = event->data;
