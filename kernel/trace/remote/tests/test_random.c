@@ -146,7 +146,7 @@ void ring_test_iter_corrupt(struct kunit *test)
 		for (id = 0; id < t->desc.nr_pages; id++)
 			ring_test_corrupt(t->desc.pages[id], PAGE_SIZE, &rnd);
 		if (i % 10 == 0)
-			ring_test_corrupt(t->desc.meta, sizeof(meta), &rnd);
+			ring_test_corrupt(t->desc.meta, offsetof(typeof(meta), task), &rnd);
 		ring_test_snapshot_corrupt(test, t, &rnd);
 	}
 	*t->desc.meta = meta;
