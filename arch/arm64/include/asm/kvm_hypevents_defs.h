@@ -67,8 +67,8 @@
  * @type:	the event's id, from the host
  * @flags:	0: the host's contexts mean nothing at EL2
  * @preempt_count: 0
- * @pid:	of the host's task that runs, or runs the vCPU, as the host has it in
- *		CONTEXTIDR_EL1 (CONFIG_PID_IN_CONTEXTIDR); else 0
+ * @pid:	of the host's task that runs, or runs the vCPU, as the host has it in the meta page
+ *		of the CPU's ring
  */
 struct hyp_event_header {
 	u16	type;

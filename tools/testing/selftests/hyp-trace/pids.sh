@@ -51,7 +51,8 @@ test_lists() {
 	done
 	for file in options/event-fork trace_options; do
 		for word in 2 x -1 99999999999999999999 "" event event-forkx nono; do
-			is "$file refuses '$word' as the host's" "$(fileop write "$HYP/$file" "$word")" \
+			is "$file refuses '$word' as the host's" \
+				"$(fileop write "$HYP/$file" "$word")" \
 				"$(fileop write "$HOST/$file" "$word")"
 		done
 	done
@@ -203,7 +204,8 @@ test_guests() {
 	is "no event of a guest was lost" "$(lost trace)" 0
 	is "each exit of the guest that was chosen, and no other's" \
 		"$(count trace hyp_enter guest)" "$(exits guests)"
-	none "hyp_enter and hyp_exit alternate on each CPU" unsound 'malformed|unpaired|misled' trace
+	none "hyp_enter and hyp_exit alternate on each CPU" \
+		unsound 'malformed|unpaired|misled' trace
 	echo 0 >"$HYP/options/event-fork"
 	clear_lists
 }
@@ -242,7 +244,8 @@ test_ended() {
 	echo 1 >"$HYP/tracing_on"
 	emit_on 0 1
 	echo 0 >"$HYP/tracing_on"
-	is "a task that has ended has its name" "$(grep -c '^ *emit-[0-9]* .*selftest' "$HYP/trace")" 1
+	is "a task that has ended has its name" \
+		"$(grep -c '^ *emit-[0-9]* .*selftest' "$HYP/trace")" 1
 	echo 0 >"$HYP/options/record-cmd"
 }
 

@@ -84,7 +84,7 @@ static void end_of_guest(struct stays *stays, u64 ts)
 	stays->entered_at = 0;
 }
 
-/* Without sched events, the task is known if the kernel has PID_IN_CONTEXTIDR. */
+/* Without sched events, the number of the task is known. */
 static void set_owner(struct stays *stays, const struct event *event)
 {
 	stays->stay.owner = stays->owner;
