@@ -24,6 +24,12 @@ static int remote_cpu_coming(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+static int remote_cpu_dead(unsigned int cpu, struct hlist_node *node)
+{
+	trace_remote_tasks_offline(hlist_entry(node, struct trace_remote, hotplug_prepare), cpu);
+	return 0;
+}
+
 static int remote_cpu_online(unsigned int cpu, struct hlist_node *node)
 {
 	trace_remote_cpu_enable(hlist_entry(node, struct trace_remote, hotplug_online), cpu, true);
@@ -167,7 +173,7 @@ static int __init remote_init(void)
 {
 	trace_remote_hotplug_prepare =
 		cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/remote:prepare",
-					remote_cpu_coming, NULL);
+					remote_cpu_coming, remote_cpu_dead);
 	trace_remote_hotplug_online =
 		cpuhp_setup_state_multi(CPUHP_AP_ONLINE_DYN, "trace/remote:online",
 					remote_cpu_online, remote_cpu_offline);

@@ -123,7 +123,7 @@ enum trace_remote_option {
  * @link:	that in instances/
  * @remotes_link: that in remotes/
  * @cpus:	for each CPU
- * @hotplug_prepare: for CPUs that come up
+ * @hotplug_prepare: for CPUs that come up, or have gone down
  * @hotplug_online: for CPUs that are up, or go down
  *
  * @lock:	covers what follows, up to @poll; see instance.c
@@ -296,6 +296,7 @@ void trace_remote_tasks_init(struct trace_remote *remote);
 void trace_remote_tasks_free(struct trace_remote *remote);
 int trace_remote_tasks_start(struct trace_remote *remote);
 void trace_remote_tasks_stop(struct trace_remote *remote);
+void trace_remote_tasks_offline(struct trace_remote *remote, int cpu);
 void trace_remote_tasks_add_cpu(struct trace_remote *remote, int cpu);
 void trace_remote_tasks_traced(struct trace_remote *remote);
 int trace_remote_set_option(struct trace_remote *remote, enum trace_remote_option option, bool on);

@@ -108,6 +108,22 @@ static void remote_set_tasks(struct trace_remote *remote)
 }
 
 /**
+ * trace_remote_tasks_offline - a CPU has gone offline: it has the idle task
+ * @remote:	the remote
+ * @cpu:	the CPU, on which no tracepoint was called since it was not online
+ *
+ * Context: process context, with cpu_hotplug_lock held for writing.
+ */
+void trace_remote_tasks_offline(struct trace_remote *remote, int cpu)
+{
+	lockdep_assert_cpus_held();
+
+	/* Without tasks_lock, a list stays while preemption is off. */
+	guard(preempt)();
+	remote_set_task(remote, cpu, &init_task);
+}
+
+/**
  * trace_remote_tasks_add_cpu - a CPU that is offline has got a ring
  * @remote:	the remote
  * @cpu:	the CPU
@@ -123,9 +139,7 @@ void trace_remote_tasks_add_cpu(struct trace_remote *remote, int cpu)
 
 	WRITE_ONCE(trace_remote_cpu(remote, cpu)->task,
 		   &remote->buffer->writer.cpus[cpu].meta->task);
-	/* Without tasks_lock, a list stays while preemption is off. */
-	guard(preempt)();
-	remote_set_task(remote, cpu, &init_task);
+	trace_remote_tasks_offline(remote, cpu);
 }
 
 static void remote_add_words(struct trace_remote *remote)
