@@ -2,6 +2,7 @@
 /*
  * KUnit: the tasks that the CPUs of a remote run, and the CPUs that are traced
  */
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
@@ -46,6 +47,34 @@ static void choose_this(struct kunit *test, struct trace_remote *remote,
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, TRACE_REMOTE_RECORD_CMD, false));
 }
 
+/* Another task, which says whether the ring has it */
+struct other_task {
+	struct trace_remote	*remote;
+	struct completion	done;
+	bool			found;
+};
+
+static int look_for_this(void *data)
+{
+	struct other_task *other = data;
+
+	other->found = this_task(other->remote) == current->pid;
+	complete(&other->done);
+	return 0;
+}
+
+static bool has_other_task(struct trace_remote *remote)
+{
+	struct other_task other = {
+		.remote	= remote,
+		.done	= COMPLETION_INITIALIZER_ONSTACK(other.done),
+	};
+
+	if (!IS_ERR(kthread_run(look_for_this, &other, "remote_test_task")))
+		wait_for_completion(&other.done);
+	return other.found;
+}
+
 /* While the rings are loaded, the ring of each CPU has the task that the CPU runs. */
 void remote_test_tasks(struct kunit *test)
 {
@@ -54,7 +83,7 @@ void remote_test_tasks(struct kunit *test)
 
 	for (i = 0; i < 10; i++) {
 		KUNIT_EXPECT_EQ(test, this_task(remote), (u64)current->pid);
-		schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_TRUE(test, has_other_task(remote));
 	}
 
 	trace_remote_put_reader(remote);
