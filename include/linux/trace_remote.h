@@ -23,7 +23,8 @@
  *	  enable_event		set_events(): all events in one call, which can fail as a whole
  *	remote_event		struct trace_remote_event: it has a struct trace_event_call, and so
  *				a format, and an id that no event of the kernel has
- *	(none)			set_filter(): the remote evaluates filters itself
+ *	(none)			set_filter(), set_trigger(): the remote evaluates filters and
+ *				triggers itself
  */
 #ifndef _LINUX_TRACE_REMOTE_H
 #define _LINUX_TRACE_REMOTE_H
@@ -35,6 +36,7 @@
 
 struct module;
 struct trace_remote;
+struct trace_remote_pred;
 
 /**
  * struct trace_remote_names - names for the numbers of a field
@@ -51,16 +53,37 @@ struct trace_remote_names {
  * @call:	what the kernel knows of it: the id, in @call.event.type, the name, the fields,
  *		and how to print a record. @call.class->system is the group's name
  * @names:	the names that filters accept in place of numbers; may be NULL
+ * @values:	what filters and triggers know besides the record's fields: numbers that the remote
+ *		has behind the record when it evaluates one; an empty one ends them. May be NULL
  * @remote:	whose event. This and what follows is the core's
  * @enabled:	by user space
  * @filter:	what user space wrote as its filter; NULL for none
+ * @trigger:	what it does to tracing; NULL for nothing
  */
 struct trace_remote_event {
 	struct trace_event_call			call;
 	const struct trace_remote_names		*names;
+	const struct trace_event_fields		*values;
 	struct trace_remote			*remote;
 	bool					enabled;
 	char					*filter;
+	struct trace_remote_trigger		*trigger;
+};
+
+/**
+ * struct trace_remote_trigger - what an event of a remote does to tracing
+ * @on:		it turns tracing on; else off
+ * @count:	how often, at the most; ULONG_MAX for no limit
+ * @nr_preds:	predicates of its filter; 0 for none
+ * @preds:	these
+ * @text:	the filter, as user space wrote it; NULL for none. The core's
+ */
+struct trace_remote_trigger {
+	bool				on;
+	unsigned long			count;
+	unsigned int			nr_preds;
+	struct trace_remote_pred	*preds;
+	char				*text;
 };
 
 /**
@@ -85,19 +108,26 @@ struct trace_remote_event {
  * @stop:	tracing has ended
  * @set_on:	tracing has begun on all CPUs, or is about to end; may be NULL. Returns 0, or an
  *		errno, which ends tracing
- * @is_stopped:	the remote itself has stopped writing on all CPUs, or does so at their next
- *		events; since @start, which clears that. May be NULL
+ * @is_stopped:	the remote has stopped writing on all CPUs, or does so at their next events: by
+ *		itself, or since @set_stopped. May be NULL if it never does
+ * @set_stopped: stop writing on all CPUs at their next events, or go on. A remote that is stopped
+ *		evaluates triggers, and goes on by itself if one says so. May be NULL if
+ *		@is_stopped is
  * @set_events:	enable the events that have a bit in @on, by their number, and disable the
  *		others. Returns 0 or an errno
  * @set_filter:	filter an event by a program; by none if @nr_preds is 0. Returns 0; or an
  *		errno, and then nothing has changed
+ * @set_trigger: have an event turn tracing off or on; not any more if @trigger is NULL. Returns
+ *		as @set_filter. May be NULL
+ * @trigger_count: how often the trigger of an event fires, still; NULL if @set_trigger is
  * @write_event: have the remote write an event for a test; may be NULL
  *
  * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
  * @reset_ring, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
  * @start and @stop are serialised, and made with cpu_hotplug_lock held: a CPU that comes up
  * may need a ring. Those of @set_on are serialised with these, and made without that lock. Those
- * of @set_events and of @set_filter each are serialised. @is_stopped may be called at any time.
+ * of @set_events, of @set_filter, and of @set_trigger each are serialised. @is_stopped may be
+ * called at any time.
  */
 struct trace_remote_ops {
 	int (*get)(void *priv);
@@ -112,9 +142,13 @@ struct trace_remote_ops {
 	void (*stop)(void *priv);
 	int (*set_on)(void *priv, bool on);
 	bool (*is_stopped)(void *priv);
+	int (*set_stopped)(void *priv, bool stopped);
 	int (*set_events)(void *priv, const unsigned long *on);
 	int (*set_filter)(void *priv, unsigned int nr, const struct trace_remote_pred *preds,
 			  unsigned int nr_preds);
+	int (*set_trigger)(void *priv, unsigned int nr,
+			   const struct trace_remote_trigger *trigger);
+	unsigned long (*trigger_count)(void *priv, unsigned int nr);
 	int (*write_event)(void *priv, u64 value);
 };
 

@@ -14,22 +14,40 @@
 
 #include "trace.h"
 
-/* As event_define_fields(), which warns if there is no memory. */
-static int remote_define_fields(struct trace_event_call *call)
+/* Each field is behind what ends at @offset. */
+static int remote_define_fields(struct trace_event_call *call,
+				const struct trace_event_fields *field, unsigned int *offset)
 {
-	const struct trace_event_fields *field = call->class->fields_array;
-	unsigned int offset = sizeof(struct trace_entry);
 	int ret = 0;
 
-	for (; field->type && !ret; field++) {
-		offset = ALIGN(offset, field->align);
-		ret = trace_define_field_ext(call, field->type, field->name, offset, field->size,
+	for (; field && field->type && !ret; field++) {
+		*offset = ALIGN(*offset, field->align);
+		ret = trace_define_field_ext(call, field->type, field->name, *offset, field->size,
 					     field->is_signed, field->filter_type, field->len,
 					     field->needs_test);
-		offset += field->size;
+		*offset += field->size;
 	}
 
 	return ret;
+}
+
+/**
+ * trace_define_remote_fields - define the fields of a remote's event
+ * @call: The event, whose class has the fields of the record in @fields_array
+ * @values: What follows the record; NULL for nothing
+ *
+ * As event_define_fields(), which warns if there is no memory.
+ *
+ * Context: process context, may sleep; no one else knows @call.
+ * Return: 0, or -ENOMEM. After both trace_destroy_fields() undoes it.
+ */
+int trace_define_remote_fields(struct trace_event_call *call,
+			       const struct trace_event_fields *values)
+{
+	unsigned int offset = sizeof(struct trace_entry);
+
+	return remote_define_fields(call, call->class->fields_array, &offset) ?:
+	       remote_define_fields(call, values, &offset);
 }
 
 /* trace_add_event_call() does not return an error if there is no memory for it. */
@@ -71,7 +89,7 @@ int trace_add_remote_event(struct trace_event_call *call)
 	trace_wait_init();
 
 	guard(mutex)(&event_mutex);
-	ret = remote_define_fields(call) ?: trace_add_event_call(call);
+	ret = trace_define_remote_fields(call, NULL) ?: trace_add_event_call(call);
 	if (ret) {
 		trace_destroy_fields(call);
 		return ret;

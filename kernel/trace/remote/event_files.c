@@ -194,7 +194,9 @@ static int remote_format_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int remote_format_open(struct inode *inode, struct file *file)
+/* As trace_remote_single_open(), with the event as @m->private */
+static int remote_event_single_open(struct inode *inode, struct file *file,
+				    int (*show)(struct seq_file *m, void *v))
 {
 	int ret = remote_event_open(inode, file);
 
@@ -203,23 +205,67 @@ static int remote_format_open(struct inode *inode, struct file *file)
 
 	/* The file's private data is the seq_file from now on. */
 	file->private_data = NULL;
-	ret = single_open(file, remote_format_show, inode->i_private);
+	ret = single_open(file, show, inode->i_private);
 	if (ret)
 		remote_event_release(inode, file);
 	return ret;
 }
 
-static int remote_format_release(struct inode *inode, struct file *file)
+static int remote_event_single_release(struct inode *inode, struct file *file)
 {
 	single_release(inode, file);
 	return remote_event_release(inode, file);
+}
+
+static int remote_format_open(struct inode *inode, struct file *file)
+{
+	return remote_event_single_open(inode, file, remote_format_show);
 }
 
 static const struct file_operations remote_event_format_fops = {
 	.open		= remote_format_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= remote_format_release,
+	.release	= remote_event_single_release,
+};
+
+static int remote_trigger_show(struct seq_file *m, void *v)
+{
+	return trace_remote_show_trigger(m, m->private);
+}
+
+static int remote_trigger_open(struct inode *inode, struct file *file)
+{
+	return remote_event_single_open(inode, file, remote_trigger_show);
+}
+
+static ssize_t remote_trigger_write(struct file *file, const char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	char *buf;
+	int ret;
+
+	if (!cnt)
+		return 0;
+	if (cnt >= PAGE_SIZE)
+		return -EINVAL;
+
+	buf = memdup_user_nul(ubuf, cnt);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+
+	ret = trace_remote_write_trigger(m->private, strim(buf));
+	kfree(buf);
+	return trace_remote_written(ret, cnt, ppos);
+}
+
+static const struct file_operations remote_event_trigger_fops = {
+	.open		= remote_trigger_open,
+	.read		= seq_read,
+	.write		= remote_trigger_write,
+	.llseek		= seq_lseek,
+	.release	= remote_event_single_release,
 };
 
 /* A page, as struct ring_buffer_writer_page is; in the words of the host's file. */
@@ -443,6 +489,7 @@ static const struct trace_remote_file remote_event_files[] = {
 	{ "id",			TRACE_MODE_READ,	&remote_event_id_fops },
 #endif
 	{ "format",		TRACE_MODE_READ,	&remote_event_format_fops },
+	{ "trigger",		TRACE_MODE_WRITE,	&remote_event_trigger_fops },
 	{ }
 };
 
@@ -504,6 +551,7 @@ static const struct eventfs_entry remote_event_entries[] = {
 	{ .name = "filter",	.callback = remote_event_file },
 	{ .name = "id",		.callback = remote_event_file },
 	{ .name = "format",	.callback = remote_event_file },
+	{ .name = "trigger",	.callback = remote_event_file },
 };
 
 static const struct eventfs_entry remote_group_entries[] = {

@@ -12,7 +12,7 @@
  *	    available_events  set_event
  *	    events/{enable,header_page,header_event}
  *	    events/<group>/{enable,filter}
- *	    events/<group>/<event>/{enable,filter,id,format}
+ *	    events/<group>/<event>/{enable,filter,id,format,trigger}
  *	instances/<name> -> ../<name>
  *	remotes/<name> -> ../<name>
  *

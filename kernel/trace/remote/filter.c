@@ -117,36 +117,43 @@ static size_t remote_filter_origin(const struct trace_remote_names *names, const
 }
 
 /**
- * struct remote_filter - a filter that is not used yet
- * @preds:	the program
- * @nr:		predicates it has; 0 for no filter
- * @text:	what the file shows: the expression, and, if it is refused, why
- * @wrong:	-EINVAL if it is refused
- * @error:	why
+ * trace_remote_drop_filter - free what trace_remote_make_filter() made
+ * @filter:	that
  */
-struct remote_filter {
-	struct trace_remote_pred	*preds;
-	int				nr;
-	char				*text;
-	int				wrong;
-	struct trace_filter_error	error;
-};
-
-static void remote_filter_drop(struct remote_filter *filter)
+void trace_remote_drop_filter(struct trace_remote_filter *filter)
 {
 	kfree(filter->preds);
 	kfree(filter->text);
 }
 
-static int remote_filter_too_long(struct remote_filter *filter, const char *str)
+static int remote_filter_too_long(struct trace_remote_filter *filter, const char *str)
 {
 	filter->error = (struct trace_filter_error){ "Filter is too long", strlen(str) };
 	return -EINVAL;
 }
 
+/* The parser finds the values behind the fields of the record. */
+static int remote_filter_parse(struct trace_remote_event *event, char *str,
+			       struct trace_remote_filter *filter)
+{
+	struct trace_event_class class = {
+		.system		= event->call.class->system,
+		.fields_array	= event->call.class->fields_array,
+		.fields		= LIST_HEAD_INIT(class.fields),
+	};
+	struct trace_event_call call = { .class = &class, .name = event->call.name };
+	int ret = trace_define_remote_fields(&call, event->values);
+
+	if (!ret)
+		ret = trace_compile_remote_filter(&call, str, filter->preds,
+						  TRACE_REMOTE_MAX_PREDS, &filter->error);
+	trace_destroy_fields(&call);
+	return ret;
+}
+
 /* Compile it, with a page in @buf. Returns how many predicates, -EINVAL or -ENOMEM. */
-static int remote_filter_compile(struct trace_remote *remote, struct trace_remote_event *event,
-				 const char *str, char *buf, struct remote_filter *filter)
+static int remote_filter_compile(struct trace_remote_event *event, const char *str, char *buf,
+				 struct trace_remote_filter *filter)
 {
 	struct seq_buf resolved;
 	int ret;
@@ -157,8 +164,7 @@ static int remote_filter_compile(struct trace_remote *remote, struct trace_remot
 		return remote_filter_too_long(filter, str);
 
 	seq_buf_str(&resolved);
-	ret = trace_compile_remote_filter(&event->call, buf, filter->preds,
-					  TRACE_REMOTE_MAX_PREDS, &filter->error);
+	ret = remote_filter_parse(event, buf, filter);
 	if (ret == -EINVAL)
 		filter->error.pos = remote_filter_origin(event->names, str, filter->error.pos,
 							 buf);
@@ -166,7 +172,7 @@ static int remote_filter_compile(struct trace_remote *remote, struct trace_remot
 }
 
 /* What the file shows. That of one that is refused is in the words of the host's. */
-static char *remote_filter_text(const char *str, const struct remote_filter *filter)
+static char *remote_filter_text(const char *str, const struct trace_remote_filter *filter)
 {
 	int pos = filter->error.pos;
 
@@ -178,21 +184,29 @@ static char *remote_filter_text(const char *str, const struct remote_filter *fil
 			 filter->error.text);
 }
 
-/*
- * Make a filter of an expression: all that takes memory, so that what follows can't
- * fail for want of it. Returns -ENOMEM, or 0 also if the expression is wrong.
+/**
+ * trace_remote_make_filter - make a filter of an expression
+ * @event:	the event
+ * @str:	the expression
+ * @filter:	the filter, until trace_remote_drop_filter()
+ *
+ * This takes all memory, so that what follows can't fail for want of it.
+ *
+ * Context: process context, may sleep.
+ * Return: -ENOMEM, with nothing to be dropped; or 0, also if the expression is wrong: @filter has
+ * what is wrong with it.
  */
-static int remote_filter_make(struct trace_remote *remote, struct trace_remote_event *event,
-			      const char *str, struct remote_filter *filter)
+int trace_remote_make_filter(struct trace_remote_event *event, const char *str,
+			     struct trace_remote_filter *filter)
 {
 	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	int ret = -ENOMEM;
 
-	*filter = (struct remote_filter){
+	*filter = (struct trace_remote_filter){
 		.preds	= kcalloc(TRACE_REMOTE_MAX_PREDS, sizeof(*filter->preds), GFP_KERNEL),
 	};
 	if (buf && filter->preds)
-		ret = remote_filter_compile(remote, event, str, buf, filter);
+		ret = remote_filter_compile(event, str, buf, filter);
 	kfree(buf);
 
 	filter->nr = max(ret, 0);
@@ -202,7 +216,7 @@ static int remote_filter_make(struct trace_remote *remote, struct trace_remote_e
 	if (filter->text)
 		return 0;
 
-	remote_filter_drop(filter);
+	trace_remote_drop_filter(filter);
 	return -ENOMEM;
 }
 
@@ -214,7 +228,7 @@ static void remote_filter_set_text(char **text, char *new)
 
 /* Use a filter, and have its text. */
 static int remote_filter_use(struct trace_remote *remote, struct trace_remote_event *event,
-			     struct remote_filter *filter)
+			     struct trace_remote_filter *filter)
 {
 	int ret;
 
@@ -236,23 +250,23 @@ static int remote_filter_use(struct trace_remote *remote, struct trace_remote_ev
 static int remote_filter_set(struct trace_remote *remote, struct trace_remote_event *event,
 			     const char *str)
 {
-	struct remote_filter filter;
+	struct trace_remote_filter filter;
 	int ret;
 
-	ret = remote_filter_make(remote, event, str, &filter);
+	ret = trace_remote_make_filter(event, str, &filter);
 	if (ret)
 		return ret;
 
 	ret = remote_filter_use(remote, event, &filter);
 	if (filter.wrong)
 		trace_remote_log_error(remote, str, &filter.error);
-	remote_filter_drop(&filter);
+	trace_remote_drop_filter(&filter);
 	return ret ?: filter.wrong;
 }
 
 static int remote_filter_clear(struct trace_remote *remote, struct trace_remote_event *event)
 {
-	struct remote_filter none = { };
+	struct trace_remote_filter none = { };
 
 	return remote_filter_use(remote, event, &none);
 }
@@ -273,7 +287,7 @@ static int remote_filter_clear_all(struct trace_remote *remote)
  * Use those that are not refused: of each event there is one. If the remote does not take
  * one, no event has a filter.
  */
-static int remote_filter_use_all(struct trace_remote *remote, struct remote_filter *filters)
+static int remote_filter_use_all(struct trace_remote *remote, struct trace_remote_filter *filters)
 {
 	struct trace_remote_event *event;
 	int i, ret = 0;
@@ -289,10 +303,10 @@ static int remote_filter_use_all(struct trace_remote *remote, struct remote_filt
 }
 
 /* Of those that are all refused, the one of which most was right; NULL if one is not. */
-static struct remote_filter *remote_filter_refused_all(struct trace_remote *remote,
-						       struct remote_filter *filters)
+static struct trace_remote_filter *remote_filter_refused_all(struct trace_remote *remote,
+							     struct trace_remote_filter *filters)
 {
-	struct remote_filter *filter, *best = filters;
+	struct trace_remote_filter *filter, *best = filters;
 
 	for (filter = filters; filter < filters + remote->desc->nr_events; filter++) {
 		if (!filter->wrong)
@@ -305,10 +319,10 @@ static struct remote_filter *remote_filter_refused_all(struct trace_remote *remo
 }
 
 /* Use what there is for the group; its file shows @str, or why no event can have it. */
-static int remote_filter_set_made(struct trace_remote *remote, struct remote_filter *filters,
+static int remote_filter_set_made(struct trace_remote *remote, struct trace_remote_filter *filters,
 				  const char *str, char **text)
 {
-	struct remote_filter *refused = remote_filter_refused_all(remote, filters);
+	struct trace_remote_filter *refused = remote_filter_refused_all(remote, filters);
 	int ret = refused ? remote_filter_clear_all(remote) :
 			    remote_filter_use_all(remote, filters);
 
@@ -328,19 +342,19 @@ static int remote_filter_set_made(struct trace_remote *remote, struct remote_fil
 static int remote_filter_set_all(struct trace_remote *remote, const char *str)
 {
 	int nr = 0, nr_events = remote->desc->nr_events, ret = -ENOMEM;
-	struct remote_filter *filters = kcalloc(nr_events, sizeof(*filters), GFP_KERNEL);
+	struct trace_remote_filter *filters = kcalloc(nr_events, sizeof(*filters), GFP_KERNEL);
 	char *text = kstrdup(str, GFP_KERNEL);
 
 	if (filters && text) {
 		for (ret = 0; nr < nr_events && !ret; nr += !ret)
-			ret = remote_filter_make(remote, trace_remote_event(remote, nr), str,
-						 &filters[nr]);
+			ret = trace_remote_make_filter(trace_remote_event(remote, nr), str,
+						       &filters[nr]);
 		ret = ret ?: remote_filter_set_made(remote, filters, str, &text);
 	}
 
 	kfree(text);
 	while (nr--)
-		remote_filter_drop(&filters[nr]);
+		trace_remote_drop_filter(&filters[nr]);
 	kfree(filters);
 	return ret;
 }

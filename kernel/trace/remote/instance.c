@@ -12,6 +12,8 @@
  *	                                               |
  *	unloaded <-- no file in use, nothing to read --+
  *
+ *	loaded, off --- trigger traceon is set -------> loaded, off, armed
+ *
  * The rings exist from when they are first needed until tracing is off, no open file uses
  * them, and nothing is left to read. trace_pipe and trace_pipe_raw load the rings. trace
  * and stats use them if they are loaded, and show nothing otherwise.
@@ -21,6 +23,10 @@
  *
  * A remote can stop writing by itself. Tracing is then turned off as by a write to tracing_on:
  * by the work that polls, by a read of tracing_on, and before tracing is turned on again.
+ *
+ * While an event has the trigger traceon, the remote is armed: it is active also when tracing is
+ * off, with its CPUs enabled, but stopped. It can go on by itself, and tracing is then turned on
+ * in the same way. The rings stay loaded.
  *
  * Locking
  * -------
@@ -68,8 +74,8 @@
  *   with
  *	instance.c:trace_remote_poll_start
  *
- *	A reader becomes a waiter, then loads whether tracing is on. A task that turns
- *	tracing on stores that, then looks for waiters. Both have smp_mb() between, in this
+ *	A reader becomes a waiter, then loads whether the remote is active. A task that
+ *	activates it stores that, then looks for waiters. Both have smp_mb() between, in this
  *	function. So at least one of them starts polling.
  *
  * (W) wake: W-wake
@@ -127,15 +133,15 @@ static bool remote_has_waiters(struct trace_remote *remote)
  * @remote:	the remote
  *
  * The caller has a reader. It is on the wait queue by now, or between
- * trace_remote_wait_begin() and trace_remote_wait_end(). With tracing off nothing is
- * polled: turning it on calls this function again.
+ * trace_remote_wait_begin() and trace_remote_wait_end(). While the remote is not active nothing
+ * is polled: activating it calls this function again.
  *
  * Context: any.
  */
 void trace_remote_poll_start(struct trace_remote *remote)
 {
 	smp_mb();						/* (V) */
-	if (trace_remote_is_on(remote))
+	if (READ_ONCE(remote->active))
 		schedule_delayed_work(&remote->poll, REMOTE_POLL_PERIOD);
 }
 
@@ -220,7 +226,7 @@ static struct trace_remote_buffer *remote_hide_unused(struct trace_remote *remot
 
 	guard(cpus_read_lock)();
 
-	if (!buffer || remote->on || remote->nr_users || !ring_buffer_empty(buffer->trace))
+	if (!buffer || remote->active || remote->nr_users || !ring_buffer_empty(buffer->trace))
 		return NULL;
 
 	/* The dumper takes no locks, so defer unloading until it is done. */
@@ -307,19 +313,38 @@ static int remote_call_set_on(struct trace_remote *remote, bool on)
 	return remote->desc->ops->set_on ? trace_remote_call(remote, set_on, on) : 0;
 }
 
+static int remote_call_set_stopped(struct trace_remote *remote, bool stopped)
+{
+	lockdep_assert_held(&remote->lock);
+
+	return remote->desc->ops->set_stopped ?
+	       trace_remote_call(remote, set_stopped, stopped) : 0;
+}
+
+/* Tracing is off, and no CPU writes. Readers that have all there will be come to the end. */
+static void remote_set_off(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	smp_store_release(&remote->on, false);			/* (O) */
+	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	ring_buffer_wake_waiters(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+}
+
 /*
  * Tracing is on before the first CPU writes, and until the last one has stopped. A reader that
  * finds tracing off, and then no event, has read all of them. If tracing ends for good, the
  * reader also finds that, and does not return 0 for the end of the file.
  */
-static void remote_stop(struct trace_remote *remote, bool for_good)
+static void remote_deactivate(struct trace_remote *remote, bool for_good)
 {
 	lockdep_assert_held(&remote->lock);
 
-	if (!remote->on)
+	if (!remote->active)
 		return;
 
-	WARN_ON_ONCE(remote_call_set_on(remote, false));
+	if (remote->on)
+		WARN_ON_ONCE(remote_call_set_on(remote, false));
 	/* The CPUs stop first, so that the calls that follow are not traced. */
 	WARN_ON_ONCE(trace_remote_enable_cpus(remote, false));
 	trace_remote_events_stop(remote);
@@ -327,28 +352,77 @@ static void remote_stop(struct trace_remote *remote, bool for_good)
 
 	if (for_good)
 		WRITE_ONCE(remote->ended, true);
-	smp_store_release(&remote->on, false);			/* (O) */
-
-	/* Readers that have all there will be come to the end. */
-	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
-	ring_buffer_wake_waiters(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	WRITE_ONCE(remote->active, false);
+	remote_set_off(remote);
 	remote_unload_unused(remote);
 }
 
-/* The remote has stopped by itself. Right with trace_remote.lock, else a hint. */
-static bool remote_is_stopped(struct trace_remote *remote)
+/*
+ * The remote is stopped, and stays armed. Enabling each CPU once more waits for its events that
+ * began before.
+ */
+static void remote_pause(struct trace_remote *remote)
 {
-	return trace_remote_is_on(remote) && remote->desc->ops->is_stopped &&
-	       trace_remote_call(remote, is_stopped);
+	lockdep_assert_held(&remote->lock);
+
+	if (!remote->on)
+		return;
+
+	WARN_ON_ONCE(remote_call_set_on(remote, false));
+	WARN_ON_ONCE(trace_remote_enable_cpus(remote, true));
+	remote_set_off(remote);
 }
 
-/* Turn tracing off, if the remote has stopped. */
+/* Turn tracing off. The remote has stopped, unless it shall become inactive. */
+static void remote_stop(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	if (remote->nr_traceon)
+		remote_pause(remote);
+	else
+		remote_deactivate(remote, false);
+}
+
+/* Turn tracing on: the remote is armed, and has gone on by itself or shall do so. */
+static int remote_resume(struct trace_remote *remote, bool by_itself)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&remote->lock);
+
+	WRITE_ONCE(remote->on, true);
+	/* One that has gone on may have stopped once more. */
+	if (!by_itself)
+		ret = remote_call_set_stopped(remote, false);
+	ret = ret ?: remote_call_set_on(remote, true);
+	if (!ret)
+		return 0;
+
+	WARN_ON_ONCE(remote_call_set_stopped(remote, true));
+	remote_pause(remote);
+	return ret;
+}
+
+/* The remote has stopped, or gone on, by itself. Right with trace_remote.lock, else a hint. */
+static bool remote_has_switched(struct trace_remote *remote)
+{
+	return READ_ONCE(remote->active) && remote->desc->ops->is_stopped &&
+	       trace_remote_call(remote, is_stopped) == trace_remote_is_on(remote);
+}
+
+/* Turn tracing off or on, if the remote has done so. */
 static void remote_follow(struct trace_remote *remote)
 {
 	lockdep_assert_held(&remote->lock);
 
-	if (remote_is_stopped(remote))
-		remote_stop(remote, false);
+	if (!remote_has_switched(remote))
+		return;
+
+	if (remote->on)
+		remote_stop(remote);
+	else
+		remote_resume(remote, true);
 }
 
 /*
@@ -362,7 +436,7 @@ static void remote_poll_work(struct work_struct *work)
 						   poll);
 
 	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
-	if (remote_is_stopped(remote) && mutex_trylock(&remote->lock)) {
+	if (remote_has_switched(remote) && mutex_trylock(&remote->lock)) {
 		remote_follow(remote);
 		mutex_unlock(&remote->lock);
 	}
@@ -385,17 +459,12 @@ void trace_remote_instance_init(struct trace_remote *remote)
 		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
 }
 
-static int remote_start(struct trace_remote *remote)
+/* Enable the remote and its CPUs: with tracing on, or stopped. */
+static int remote_activate(struct trace_remote *remote, bool on)
 {
 	int ret;
 
 	lockdep_assert_held(&remote->lock);
-
-	remote_follow(remote);
-	if (remote->on)
-		return 0;
-	if (trace_remote_has_ended(remote))
-		return -ENODEV;
 
 	ret = remote_load(remote);
 	if (ret)
@@ -405,14 +474,17 @@ static int remote_start(struct trace_remote *remote)
 	if (ret)
 		goto err_unload;
 
-	ret = trace_remote_events_start(remote);
+	ret = remote_call_set_stopped(remote, !on) ?: trace_remote_events_start(remote);
 	if (ret)
 		goto err_stop;
 
-	WRITE_ONCE(remote->on, true);
-	ret = trace_remote_enable_cpus(remote, true) ?: remote_call_set_on(remote, true);
+	WRITE_ONCE(remote->active, true);
+	WRITE_ONCE(remote->on, on);
+	ret = trace_remote_enable_cpus(remote, true);
+	if (!ret && on)
+		ret = remote_call_set_on(remote, true);
 	if (ret) {
-		remote_stop(remote, false);
+		remote_deactivate(remote, false);
 		return ret;
 	}
 
@@ -426,6 +498,19 @@ err_stop:
 err_unload:
 	remote_unload_unused(remote);
 	return ret;
+}
+
+static int remote_start(struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	remote_follow(remote);
+	if (remote->on)
+		return 0;
+	if (trace_remote_has_ended(remote))
+		return -ENODEV;
+
+	return remote->active ? remote_resume(remote, false) : remote_activate(remote, true);
 }
 
 /**
@@ -444,10 +529,47 @@ int trace_remote_set_on(struct trace_remote *remote, bool on)
 	if (on)
 		return remote_start(remote);
 
-	remote_stop(remote, false);
+	if (remote->active && remote->nr_traceon)
+		WARN_ON_ONCE(remote_call_set_stopped(remote, true));
+	remote_stop(remote);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_on);
+
+/**
+ * trace_remote_arm - let the remote turn tracing on by itself
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ * Return: 0, until trace_remote_disarm(); else as trace_remote_set_on(), with nothing changed.
+ */
+int trace_remote_arm(struct trace_remote *remote)
+{
+	int ret = 0;
+
+	guard(mutex)(&remote->lock);
+
+	if (!remote->active)
+		ret = remote_activate(remote, false);
+	if (!ret)
+		remote->nr_traceon++;
+	return ret;
+}
+
+/**
+ * trace_remote_disarm - undo trace_remote_arm()
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_disarm(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+
+	remote_follow(remote);
+	if (!--remote->nr_traceon && !remote->on)
+		remote_deactivate(remote, false);
+}
 
 /**
  * trace_remote_has_ended - was trace_remote_end() called?
@@ -475,7 +597,7 @@ void trace_remote_end(struct trace_remote *remote)
 {
 	guard(mutex)(&remote->lock);
 
-	remote_stop(remote, true);
+	remote_deactivate(remote, true);
 	WRITE_ONCE(remote->ended, true);
 	/* Wait for calls of the remote that are in flight. */
 	synchronize_rcu();
@@ -538,7 +660,8 @@ void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool
  * trace_remote_is_on - is tracing on?
  * @remote:	the remote
  *
- * Once tracing is off, all events that were written can be read.
+ * Once tracing is off, all events that were written can be read. A remote that is armed may have
+ * gone on since.
  *
  * Context: any.
  * Return: whether it is, or is just being turned on or off.
@@ -549,17 +672,17 @@ bool trace_remote_is_on(const struct trace_remote *remote)
 }
 
 /**
- * trace_remote_ask_on - is tracing on, and has the remote not stopped by itself?
+ * trace_remote_ask_on - is tracing on, as the remote has it now?
  * @remote:	the remote
  *
- * If the remote has stopped, tracing is turned off.
+ * If the remote has stopped, or gone on, tracing is turned off or on.
  *
  * Context: process context, may sleep.
  * Return: as trace_remote_is_on().
  */
 bool trace_remote_ask_on(struct trace_remote *remote)
 {
-	if (remote_is_stopped(remote)) {
+	if (remote_has_switched(remote)) {
 		guard(mutex)(&remote->lock);
 		remote_follow(remote);
 	}

@@ -97,6 +97,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 
 	mutex_init(&remote->stats_lock);
 	mutex_init(&remote->filter_lock);
+	mutex_init(&remote->trigger_lock);
 	mutex_init(&remote->errors_lock);
 	INIT_LIST_HEAD(&remote->errors);
 	trace_remote_instance_init(remote);
@@ -158,6 +159,7 @@ void trace_remote_destroy(struct trace_remote *remote)
 	trace_remote_registry_del(remote);
 	trace_remote_dump_unregister(remote);
 	trace_remote_remove_dir(remote);
+	trace_remote_free_triggers(remote);
 	trace_remote_set_on(remote, false);
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
 	trace_remote_tasks_free(remote);

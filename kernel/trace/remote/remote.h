@@ -11,6 +11,7 @@
  *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
  *	dump.c		the last events on the console
  *	wait.c		waiting for events
+ *	triggers.c	events that turn tracing off or on
  *	filter.c	filters
  *	errors.c	error_log
  *	instance.c	the life of the buffer; tracing on and off
@@ -131,7 +132,9 @@ enum trace_remote_option {
  * @nr_users:	open files that use the rings
  * @nr_readers:	those of them that can wait for events
  * @nr_waiters:	calls that wait for events, without poll(); not under the lock
+ * @active:	the remote and its CPUs are enabled; also read without the lock
  * @on:		tracing is on; also read without the lock
+ * @nr_traceon:	events that can turn tracing on: see instance.c
  * @enabled:	CPUs that come up write; changes and is read with cpu_hotplug_lock
  * @mask:	tracing_cpumask: the CPUs that write while tracing is on; as @enabled
  * @ended:	the remote is gone for good; also read without the lock
@@ -146,6 +149,7 @@ enum trace_remote_option {
  * @events_bitmap: for trace_remote_ops.set_events()
  * @events_on:	the remote writes the events that are enabled
  * @filter_lock: covers the filters' texts, and that the remote agrees
+ * @trigger_lock: covers the triggers, and that the remote agrees; taken before @lock
  * @filter_all:	the last expression that was written for all events
  * @tasks_lock: covers @pids and @options; see tasks.c
  * @pids:	lists of pids; NULL for empty ones. Also read by probes
@@ -173,7 +177,9 @@ struct trace_remote {
 	unsigned int				nr_users;
 	unsigned int				nr_readers;
 	atomic_t				nr_waiters;
+	bool					active;
 	bool					on;
+	unsigned int				nr_traceon;
 	bool					enabled;
 	struct cpumask				mask;
 	bool					ended;
@@ -187,6 +193,7 @@ struct trace_remote {
 	unsigned long				*events_bitmap;
 	bool					events_on;
 	struct mutex				filter_lock;	/* covers filters */
+	struct mutex				trigger_lock;	/* covers triggers */
 	char					*filter_all;
 	struct mutex				tasks_lock;	/* covers pids */
 	struct trace_pid_list __rcu		*pids[NR_TRACE_REMOTE_PIDS];
@@ -277,6 +284,8 @@ bool trace_remote_is_on(const struct trace_remote *remote);
 bool trace_remote_ask_on(struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
 int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask);
+int trace_remote_arm(struct trace_remote *remote);
+void trace_remote_disarm(struct trace_remote *remote);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
 struct trace_buffer *trace_remote_get_buffer(struct trace_remote *remote);
 void trace_remote_put_buffer(struct trace_remote *remote);
@@ -426,7 +435,31 @@ bool trace_remote_event_is_enabled(struct trace_remote *remote,
 enum print_line_t trace_remote_print_event(struct trace_remote *remote,
 					   struct trace_iterator *iter);
 
+/* triggers.c: events that turn tracing off or on */
+int trace_remote_write_trigger(struct trace_remote_event *event, char *str);
+int trace_remote_show_trigger(struct seq_file *m, struct trace_remote_event *event);
+void trace_remote_free_triggers(struct trace_remote *remote);
+
+/**
+ * struct trace_remote_filter - a filter that is not used yet
+ * @preds:	the program
+ * @nr:		predicates it has; 0 for no filter
+ * @text:	what the file shows: the expression, and, if it is refused, why
+ * @wrong:	-EINVAL if it is refused
+ * @error:	why
+ */
+struct trace_remote_filter {
+	struct trace_remote_pred	*preds;
+	int				nr;
+	char				*text;
+	int				wrong;
+	struct trace_filter_error	error;
+};
+
 /* filter.c: filters */
+int trace_remote_make_filter(struct trace_remote_event *event, const char *str,
+			     struct trace_remote_filter *filter);
+void trace_remote_drop_filter(struct trace_remote_filter *filter);
 int trace_remote_set_filter(struct trace_remote *remote, int nr, const char *str);
 char *trace_remote_get_filter(struct trace_remote *remote, int nr);
 void trace_remote_free_filters(struct trace_remote *remote);

@@ -19,6 +19,8 @@
  *					filled in by __assign_str(name), __get_str(name) is it
  *	he_bitmask(name, nr_bits)	filled in by __assign_bitmask(name, src, nr_bits),
  *					__get_bitmask(name) prints it
+ *	he_value(type, name)		a number that is not in the record: EL2 knows it when it
+ *					evaluates a filter or a trigger
  */
 
 #ifndef he_field
@@ -36,20 +38,24 @@
 #ifndef he_bitmask
 #define he_bitmask(name, nr_bits)
 #endif
+#ifndef he_value
+#define he_value(type, name)
+#endif
 #ifndef HE_PRINTK
 #define HE_PRINTK(fmt, args...)
 #endif
 
 /*
- * Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit.
- * libtraceevent extends the sign of 16 bits for %hd alone.
+ * Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit:
+ * stay_ns. libtraceevent extends the sign of 16 bits for %hd alone.
  */
-#define HYP_EVENT_ENTRY_EXIT(ename, reasons...)			\
+#define HYP_EVENT_ENTRY_EXIT(ename, values, reasons...)			\
 HYP_EVENT(ename,							\
 	HE_PROTO(u8 reason, s16 vcpu),					\
 	HE_STRUCT(							\
 		he_named(u8, reason, reasons)				\
 		he_field(s16, vcpu)					\
+		values							\
 	),								\
 	HE_ASSIGN(							\
 		__entry->reason = reason;				\
@@ -58,8 +64,8 @@ HYP_EVENT(ename,							\
 	HE_PRINTK("reason=%s vcpu=%hd", __print_named(reason, reasons),	\
 		  __entry->vcpu)					\
 )
-HYP_EVENT_ENTRY_EXIT(hyp_enter, HYP_ENTER_NAMES)
-HYP_EVENT_ENTRY_EXIT(hyp_exit, HYP_EXIT_NAMES)
+HYP_EVENT_ENTRY_EXIT(hyp_enter, , HYP_ENTER_NAMES)
+HYP_EVENT_ENTRY_EXIT(hyp_exit, he_value(u64, stay_ns), HYP_EXIT_NAMES)
 #undef HYP_EVENT_ENTRY_EXIT
 
 /*
@@ -306,4 +312,5 @@ HYP_EVENT(selftest,
 #undef he_array
 #undef he_string
 #undef he_bitmask
+#undef he_value
 #undef HE_PRINTK

@@ -12,6 +12,15 @@
 /* Pages of a ring that a hypercall adds or returns, at the most: it bounds its time. */
 #define HYP_TRACE_HCALL_PAGES	8
 
+/* The filters that the host passes to EL2: of each event, then of the trigger of each event */
+#define HYP_TRIGGER_FILTER(nr)		(NR_HYP_EVENTS + (nr))
+#define NR_HYP_FILTERS			(2 * NR_HYP_EVENTS)
+
+/* What an event does to tracing, if it matches the filter of its trigger */
+#define HYP_TRIGGER_NONE	0
+#define HYP_TRIGGER_OFF		1
+#define HYP_TRIGGER_ON		2
+
 /* hyp_enter: the reason */
 #define HYP_ENTER_HVC		0	/* a hypercall of the host */
 #define HYP_ENTER_SMC		1	/* an SMC of the host, trapped */
@@ -100,6 +109,18 @@ enum hyp_event_nr {
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
 	struct hyp_event_##name {			\
 		struct hyp_event_header header;		\
+		fields					\
+	};
+#include <asm/kvm_hypevents.h>
+
+/*
+ * What filters and triggers know of an event: its record, and behind it the values that EL2 adds.
+ * An event with a string or a bitmask has none.
+ */
+#define he_value(type, name)		type name;
+#define HYP_EVENT(name, proto, fields, assign, printk)	\
+	struct hyp_event_values_##name {		\
+		struct hyp_event_##name record;		\
 		fields					\
 	};
 #include <asm/kvm_hypevents.h>

@@ -64,7 +64,7 @@ static struct hyp_acct_cell *hyp_acct_page;
 static u32 hyp_acct_stop_us;		/* 0: EL2 does not stop tracing */
 static bool hyp_acct_is_tracing;
 static bool hyp_acct_is_armed;		/* EL2 was passed a threshold */
-static bool hyp_acct_may_stop;		/* ... since tracing began; also read without the lock */
+static bool hyp_acct_had_threshold;	/* ... since tracing began; also read without the lock */
 
 /* What is subtracted since a reset; of stays, max is what has been cleared at EL2 since then. */
 static struct hyp_acct_counters *hyp_acct_bases[NR_CPUS];
@@ -280,7 +280,7 @@ static int hyp_acct_set_threshold(u64 cycles)
 
 	hyp_acct_is_armed = cycles;
 	if (hyp_acct_is_armed)
-		WRITE_ONCE(hyp_acct_may_stop, true);
+		WRITE_ONCE(hyp_acct_had_threshold, true);
 	return 0;
 }
 
@@ -330,22 +330,19 @@ int hyp_acct_set_tracing(void *priv, bool on)
 	hyp_acct_is_tracing = on;
 	/* Readers of tracing_on ask EL2 until tracing is off. */
 	if (on)
-		WRITE_ONCE(hyp_acct_may_stop, false);
+		WRITE_ONCE(hyp_acct_had_threshold, false);
 	return hyp_acct_update_threshold();
 }
 
 /**
- * hyp_acct_has_stopped - has EL2 stopped tracing?
- * @priv:	not used
- *
- * If it can't have done so there is no hypercall, which the trace would show.
+ * hyp_acct_may_stop - can the threshold have stopped tracing?
  *
  * Context: any.
- * Return: whether it has.
+ * Return: whether it can, since tracing began.
  */
-bool hyp_acct_has_stopped(void *priv)
+bool hyp_acct_may_stop(void)
 {
-	return READ_ONCE(hyp_acct_may_stop) && hyp_trace_hypcall(__hyp_trace_is_stopped) == 1;
+	return READ_ONCE(hyp_acct_had_threshold);
 }
 
 /**

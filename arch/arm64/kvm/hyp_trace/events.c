@@ -135,6 +135,15 @@ static struct trace_event_class hyp_event_class_##name = {	\
 };
 #include <asm/kvm_hypevents.h>
 
+#define he_value(ftype, fname)						\
+	HE_HOST_FIELD(#ftype, #fname, sizeof(ftype), HE_ALIGN(ftype), is_signed_type(ftype), 0)
+#define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
+static const struct trace_event_fields hyp_event_values_##name[] = {	\
+	struct_fields						\
+	{ }							\
+};
+#include <asm/kvm_hypevents.h>
+
 /* Stage 5: the names that numbers have in filters */
 #define he_field(type, name)
 #define he_named(type, fname, nrs_and_names...)					\
@@ -158,7 +167,8 @@ static const struct trace_remote_names hyp_event_names_##name[] = {	\
 			.event.funcs	= &hyp_event_funcs_##ename,	\
 			.print_fmt	= hyp_event_print_fmt_##ename,	\
 		},						\
-		.names = hyp_event_names_##ename,		\
+		.names	= hyp_event_names_##ename,		\
+		.values	= hyp_event_values_##ename,		\
 	},
 struct trace_remote_event hyp_events[] = {
 #include <asm/kvm_hypevents.h>

@@ -15,8 +15,10 @@
  * In plain nVHE mode KVM may leave EL2 to the hyp stub while there is no VM. While the rings
  * are loaded, KVM's virtualization is kept enabled.
  */
+#include <linux/bitmap.h>
 #include <linux/delay.h>
 #include <linux/kvm_host.h>
+#include <linux/mutex.h>
 #include <linux/timekeeping.h>
 #include <linux/trace_remote_filter.h>
 #include <linux/trace_ring.h>
@@ -27,6 +29,10 @@
 #include <asm/virt.h>
 
 #include "hyp_trace.h"
+
+static DEFINE_MUTEX(hyp_trace_triggers_lock);	/* covers what follows */
+static DECLARE_BITMAP(hyp_trace_triggers, NR_HYP_EVENTS); /* events that have a trigger */
+static bool hyp_trace_may_switch;	/* one may have fired; also read without the lock */
 
 static int hyp_trace_enable_cpu(void *priv, int cpu, bool enable)
 {
@@ -43,10 +49,21 @@ static int hyp_trace_reset(void *priv, int cpu)
 	return hyp_trace_hypcall(__hyp_trace_reset, cpu);
 }
 
-/* The CPUs are disabled: none of them has stopped since. */
-static int hyp_trace_start(void *priv)
+/* What a trigger did that there is not any more has no effect from now on. */
+static int hyp_trace_set_stopped(void *priv, bool stopped)
 {
-	return hyp_trace_hypcall(__hyp_trace_clear_stopped) ?: hyp_trace_clock_start(priv);
+	guard(mutex)(&hyp_trace_triggers_lock);
+
+	WRITE_ONCE(hyp_trace_may_switch,
+		   stopped || !bitmap_empty(hyp_trace_triggers, NR_HYP_EVENTS));
+	return hyp_trace_hypcall(__hyp_trace_set_stopped, stopped);
+}
+
+/* Without a trigger or a threshold there is no hypercall, which the trace would show. */
+static bool hyp_trace_is_stopped(void *priv)
+{
+	return (READ_ONCE(hyp_trace_may_switch) || hyp_acct_may_stop()) &&
+	       hyp_trace_hypcall(__hyp_trace_is_stopped) == 1;
 }
 
 /*
@@ -91,8 +108,9 @@ static int hyp_trace_add_first_pred(unsigned int nr, const struct trace_remote_p
 	return ret == -EAGAIN ? -EBUSY : ret;
 }
 
-static int hyp_trace_set_filter(void *priv, unsigned int nr,
-				const struct trace_remote_pred *preds, unsigned int nr_preds)
+/* @nr is that of an event, or of its trigger: HYP_TRIGGER_FILTER(). */
+static int hyp_trace_add_preds(unsigned int nr, const struct trace_remote_pred *preds,
+			       unsigned int nr_preds)
 {
 	int i, ret = 0;
 
@@ -100,8 +118,42 @@ static int hyp_trace_set_filter(void *priv, unsigned int nr,
 		ret = hyp_trace_add_first_pred(nr, &preds[0]);
 	for (i = 1; i < nr_preds && !ret; i++)
 		ret = hyp_trace_add_pred(nr, i, &preds[i]);
+	return ret;
+}
 
-	return ret ?: hyp_trace_hypcall(__hyp_trace_set_filter, nr, nr_preds);
+static int hyp_trace_set_filter(void *priv, unsigned int nr,
+				const struct trace_remote_pred *preds, unsigned int nr_preds)
+{
+	return hyp_trace_add_preds(nr, preds, nr_preds) ?:
+	       hyp_trace_hypcall(__hyp_trace_set_filter, nr, nr_preds);
+}
+
+static int hyp_trace_set_trigger(void *priv, unsigned int nr,
+				 const struct trace_remote_trigger *trigger)
+{
+	static const struct trace_remote_trigger none;
+	int ret, action = HYP_TRIGGER_NONE;
+
+	if (trigger)
+		action = trigger->on ? HYP_TRIGGER_ON : HYP_TRIGGER_OFF;
+	trigger = trigger ?: &none;
+
+	guard(mutex)(&hyp_trace_triggers_lock);
+	ret = hyp_trace_add_preds(HYP_TRIGGER_FILTER(nr), trigger->preds, trigger->nr_preds) ?:
+	      hyp_trace_hypcall(__hyp_trace_set_trigger, nr, action, trigger->count,
+				trigger->nr_preds);
+	if (ret)
+		return ret;
+
+	__assign_bit(nr, hyp_trace_triggers, action);
+	if (action)
+		WRITE_ONCE(hyp_trace_may_switch, true);
+	return 0;
+}
+
+static unsigned long hyp_trace_trigger_count(void *priv, unsigned int nr)
+{
+	return hyp_trace_hypcall(__hyp_trace_trigger_count, nr);
 }
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
@@ -120,14 +172,17 @@ static const struct trace_remote_ops hyp_trace_ops = {
 	.swap_reader	= hyp_trace_swap_reader,
 	.reset_ring	= hyp_trace_reset,
 	.clock		= ktime_get_boot_fast_ns,
-	.start		= hyp_trace_start,
+	.start		= hyp_trace_clock_start,
 	.stop		= hyp_trace_clock_stop,
 #ifdef CONFIG_KVM_HYP_ACCOUNTING
 	.set_on		= hyp_acct_set_tracing,
-	.is_stopped	= hyp_acct_has_stopped,
 #endif
+	.is_stopped	= hyp_trace_is_stopped,
+	.set_stopped	= hyp_trace_set_stopped,
 	.set_events	= hyp_trace_set_events,
 	.set_filter	= hyp_trace_set_filter,
+	.set_trigger	= hyp_trace_set_trigger,
+	.trigger_count	= hyp_trace_trigger_count,
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 	.write_event	= hyp_trace_write_event,
 #endif

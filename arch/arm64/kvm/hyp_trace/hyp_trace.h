@@ -34,7 +34,12 @@ extern const struct trace_remote_file hyp_acct_cpu_files[];
 
 int hyp_acct_set_on(bool on);
 int hyp_acct_set_tracing(void *priv, bool on);
-bool hyp_acct_has_stopped(void *priv);
+bool hyp_acct_may_stop(void);
+#else
+static inline bool hyp_acct_may_stop(void)
+{
+	return false;
+}
 #endif
 
 /* events.c: the events */

@@ -18,13 +18,13 @@ int hyp_trace_get(void *priv);
 void hyp_trace_put(void *priv);
 
 /*
- * A hypercall of tracing. Returns -ENODEV when EL2 does not know the call, as the hyp stub
- * does not, and after tracing has ended for good.
+ * A hypercall of tracing. Returns what it returns, a long; -ENODEV when EL2 does not know the
+ * call, as the hyp stub does not, and after tracing has ended for good.
  */
 #define hyp_trace_hypcall(f, ...)						\
 ({									\
 	struct arm_smccc_res __res;					\
-	int __ret = -ENODEV;						\
+	long __ret = -ENODEV;						\
 									\
 	preempt_disable();						\
 	if (!hyp_trace_has_ended()) {					\

@@ -487,6 +487,8 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE_SLOW(remote_test_keep_stopped),
 	KUNIT_CASE(remote_test_not_ready),
 	KUNIT_CASE(remote_test_stopped),
+	KUNIT_CASE(remote_test_armed),
+	KUNIT_CASE(remote_test_trigger_refused),
 	KUNIT_CASE(remote_test_group_busy),
 	KUNIT_CASE(remote_test_tasks),
 	KUNIT_CASE(remote_test_ignored),

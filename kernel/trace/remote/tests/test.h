@@ -198,6 +198,8 @@ void remote_test_hotplug(struct kunit *test);
 void remote_test_keep_stopped(struct kunit *test);
 void remote_test_not_ready(struct kunit *test);
 void remote_test_stopped(struct kunit *test);
+void remote_test_armed(struct kunit *test);
+void remote_test_trigger_refused(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
 
 /* test_tasks.c */

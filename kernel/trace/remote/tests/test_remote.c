@@ -26,7 +26,8 @@
  * @busy:	the event whose filter is refused
  * @nr_preds:	number of predicates in each event's filter
  * @on_at_stop:	tracing was on for readers when the remote was stopped
- * @stopped:	the remote has stopped by itself
+ * @stopped:	the remote has stopped: by itself, or since it shall
+ * @trigger:	the trigger that was set last; its pointers are the core's
  * @not_ready:	the result of get()
  * @nr_gets:	number of calls of get() without put()
  * @mover:	turns @moving off and on; NULL for none
@@ -45,6 +46,7 @@ static struct kunit_remote {
 	unsigned int		nr_preds[NR_REMOTE_TEST_EVENTS];
 	bool			on_at_stop;
 	bool			stopped;
+	struct trace_remote_trigger trigger;
 	int			not_ready;
 	int			nr_gets;
 	struct task_struct	*mover;
@@ -117,7 +119,6 @@ static void kunit_remote_move(void)
 
 static int kunit_remote_start(void *priv)
 {
-	kunit_remote.stopped = false;
 	kunit_remote_move();
 	return 0;
 }
@@ -131,6 +132,27 @@ static void kunit_remote_stop(void *priv)
 static bool kunit_remote_is_stopped(void *priv)
 {
 	return READ_ONCE(kunit_remote.stopped);
+}
+
+static int kunit_remote_set_stopped(void *priv, bool stopped)
+{
+	WRITE_ONCE(kunit_remote.stopped, stopped);
+	return 0;
+}
+
+static int kunit_remote_set_trigger(void *priv, unsigned int nr,
+				    const struct trace_remote_trigger *trigger)
+{
+	if (trigger && nr == kunit_remote.busy)
+		return -EBUSY;
+
+	kunit_remote.trigger = trigger ? *trigger : (struct trace_remote_trigger){ };
+	return 0;
+}
+
+static unsigned long kunit_remote_trigger_count(void *priv, unsigned int nr)
+{
+	return kunit_remote.trigger.count;
 }
 
 static int kunit_remote_set_events(void *priv, const unsigned long *on)
@@ -158,6 +180,9 @@ static const struct trace_remote_ops kunit_remote_ops = {
 	.start		= kunit_remote_start,
 	.stop		= kunit_remote_stop,
 	.is_stopped	= kunit_remote_is_stopped,
+	.set_stopped	= kunit_remote_set_stopped,
+	.set_trigger	= kunit_remote_set_trigger,
+	.trigger_count	= kunit_remote_trigger_count,
 	.set_events	= kunit_remote_set_events,
 	.set_filter	= kunit_remote_set_filter,
 };
@@ -260,6 +285,68 @@ void remote_test_stopped(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, trace_remote_is_on(remote));
 	trace_remote_wait_end(remote);
 	trace_remote_put_reader(remote);
+}
+
+static int kunit_remote_write_trigger(struct kunit *test, const char *text)
+{
+	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	return trace_remote_write_trigger(&remote_test_events[REMOTE_TEST_SELFTEST], copy);
+}
+
+/*
+ * While an event can turn tracing on, the buffer stays loaded, and the remote active: it goes on,
+ * and stops, by itself, and by writes to tracing_on.
+ */
+void remote_test_armed(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "traceon:2 if id == 1"));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.trigger.on);
+	KUNIT_EXPECT_EQ(test, 2, kunit_remote.trigger.count);
+	KUNIT_EXPECT_EQ(test, 1, kunit_remote.trigger.nr_preds);
+	KUNIT_EXPECT_TRUE(test, trace_remote_is_loaded(remote));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.stopped);
+	KUNIT_EXPECT_FALSE(test, trace_remote_ask_on(remote));
+
+	WRITE_ONCE(kunit_remote.stopped, false);
+	KUNIT_EXPECT_TRUE(test, trace_remote_ask_on(remote));
+	WRITE_ONCE(kunit_remote.stopped, true);
+	KUNIT_EXPECT_FALSE(test, trace_remote_ask_on(remote));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.stopped);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.stopped);
+	KUNIT_EXPECT_TRUE(test, trace_remote_is_loaded(remote));
+
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "!traceon"));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.trigger.on);
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* A trigger that is not set leaves nothing behind; one that is set goes with the remote. */
+void remote_test_trigger_refused(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	kunit_remote.busy = REMOTE_TEST_SELFTEST;
+	KUNIT_EXPECT_EQ(test, -EBUSY, kunit_remote_write_trigger(test, "traceon"));
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "!traceon"));
+	kunit_remote.not_ready = -EIO;
+	KUNIT_EXPECT_EQ(test, -EIO, kunit_remote_write_trigger(test, "traceoff"));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+
+	kunit_remote.not_ready = 0;
+	kunit_remote.busy = -1;
+	trace_remote_end(remote);
+	KUNIT_EXPECT_EQ(test, -ENODEV, kunit_remote_write_trigger(test, "traceon"));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "traceoff"));
 }
 
 /* Stop the thread that moves the CPU; it must have succeeded. */

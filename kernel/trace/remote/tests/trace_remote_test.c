@@ -23,6 +23,7 @@
  * cpu_hotplug_lock		held while a thread is asked to write, so that it is not parked
  * remote_test_cpu.request_lock	one request at a time
  * remote_test_cpu.lock		an event is written; or @on changes; or the ring is reset
+ * remote_test_trigger_lock	a trigger fires, or is set; or tracing is stopped
  *
  * As with any remote, remote_test_swap_reader() takes no lock against the writer.
  */
@@ -104,6 +105,24 @@ static const unsigned int remote_test_sizes[] = {
 
 static_assert(ARRAY_SIZE(remote_test_sizes) == NR_REMOTE_TEST_EVENTS);
 
+/**
+ * struct remote_test_trigger - what an event does to tracing
+ * @set:	there is one
+ * @on:		it turns tracing on; else off
+ * @count:	how often, still; ULONG_MAX for no limit
+ * @filter:	which of the events
+ */
+struct remote_test_trigger {
+	bool				set;
+	bool				on;
+	unsigned long			count;
+	struct remote_test_filter __rcu	*filter;
+};
+
+static struct remote_test_trigger remote_test_triggers[NR_REMOTE_TEST_EVENTS];
+static DEFINE_RAW_SPINLOCK(remote_test_trigger_lock);	/* covers triggers and what they change */
+static bool remote_test_halted;	/* also read without the lock */
+
 static DEFINE_MUTEX(remote_test_users_lock);	/* covers remote_test_users */
 static unsigned int remote_test_users;
 
@@ -111,13 +130,43 @@ static struct trace_remote *remote_test_remote;
 
 /* The writer of a CPU, as any remote has it */
 
-static bool remote_test_matches(enum remote_test_event nr, const void *record)
+static bool remote_test_matches(struct remote_test_filter __rcu **used, const void *record)
 {
 	const struct remote_test_filter *filter;
 
 	guard(rcu)();
-	filter = rcu_dereference(remote_test_filters[nr]);
+	filter = rcu_dereference(*used);
 	return !filter || trace_remote_filter_match(filter->preds, filter->nr, record);
+}
+
+/* Turn tracing on or off, if the event's trigger says so. Only one CPU does so at a time. */
+static bool remote_test_fire(enum remote_test_event nr, const void *record, bool on)
+{
+	struct remote_test_trigger *trigger = &remote_test_triggers[nr];
+
+	guard(raw_spinlock)(&remote_test_trigger_lock);
+	if (!trigger->set || trigger->on != on || !trigger->count || remote_test_halted != on ||
+	    !remote_test_matches(&trigger->filter, record))
+		return false;
+
+	if (trigger->count != ULONG_MAX)
+		WRITE_ONCE(trigger->count, trigger->count - 1);
+	WRITE_ONCE(remote_test_halted, !on);
+	return true;
+}
+
+static void remote_test_put(struct remote_test_cpu *cpu, const void *record, unsigned int size)
+{
+	struct trace_ring_event event;
+
+	lockdep_assert_held(&cpu->lock);
+
+	if (!trace_ring_try_reserve(&cpu->ring, size, cpu->ts, &event) &&
+	    !trace_ring_reserve(&cpu->ring, size, cpu->ts, &event))
+		return;
+
+	memcpy(event.data, record, size);
+	trace_ring_commit(&cpu->ring, &event);
 }
 
 /*
@@ -128,7 +177,6 @@ static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_even
 			      struct trace_entry *ent, unsigned int size)
 {
 	u64 task = trace_ring_task(&cpu->ring);
-	struct trace_ring_event event;
 
 	lockdep_assert_held(&cpu->lock);
 
@@ -138,15 +186,12 @@ static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_even
 
 	ent->type = remote_test_events[nr].call.event.type;
 	ent->pid = task;
-	if (!test_bit(nr, remote_test_enabled) || !remote_test_matches(nr, ent))
+	if (READ_ONCE(remote_test_halted) && !remote_test_fire(nr, ent, true))
 		return;
 
-	if (!trace_ring_try_reserve(&cpu->ring, size, cpu->ts, &event) &&
-	    !trace_ring_reserve(&cpu->ring, size, cpu->ts, &event))
-		return;
-
-	memcpy(event.data, ent, size);
-	trace_ring_commit(&cpu->ring, &event);
+	if (test_bit(nr, remote_test_enabled) && remote_test_matches(&remote_test_filters[nr], ent))
+		remote_test_put(cpu, ent, size);
+	remote_test_fire(nr, ent, false);
 }
 
 /* The fast path of trace_ring.h has room for them, in whole words. */
@@ -439,7 +484,7 @@ static bool remote_test_filter_is_valid(unsigned int nr, const struct trace_remo
 	return trace_remote_filter_is_valid(preds, nr_preds);
 }
 
-static int remote_test_set_filter(void *priv, unsigned int nr,
+static int remote_test_use_filter(struct remote_test_filter __rcu **used, unsigned int nr,
 				  const struct trace_remote_pred *preds, unsigned int nr_preds)
 {
 	struct remote_test_filter *filter = NULL;
@@ -455,10 +500,56 @@ static int remote_test_set_filter(void *priv, unsigned int nr,
 		memcpy(filter->preds, preds, nr_preds * sizeof(*preds));
 	}
 
-	filter = rcu_replace_pointer(remote_test_filters[nr], filter, true);
+	filter = rcu_replace_pointer(*used, filter, true);
 	if (filter)
 		kfree_rcu(filter, rcu);
 	return 0;
+}
+
+static int remote_test_set_filter(void *priv, unsigned int nr,
+				  const struct trace_remote_pred *preds, unsigned int nr_preds)
+{
+	return remote_test_use_filter(&remote_test_filters[nr], nr, preds, nr_preds);
+}
+
+static bool remote_test_is_stopped(void *priv)
+{
+	return READ_ONCE(remote_test_halted);
+}
+
+static int remote_test_set_stopped(void *priv, bool stopped)
+{
+	guard(raw_spinlock_irqsave)(&remote_test_trigger_lock);
+	WRITE_ONCE(remote_test_halted, stopped);
+	return 0;
+}
+
+/* The filter changes while there is no trigger. */
+static int remote_test_set_trigger(void *priv, unsigned int nr,
+				   const struct trace_remote_trigger *new)
+{
+	struct remote_test_trigger *trigger = &remote_test_triggers[nr];
+	int ret;
+
+	scoped_guard(raw_spinlock_irqsave, &remote_test_trigger_lock)
+		trigger->set = false;
+	if (!new)
+		return remote_test_use_filter(&trigger->filter, nr, NULL, 0);
+
+	ret = remote_test_use_filter(&trigger->filter, nr, new->preds, new->nr_preds);
+	if (ret)
+		return ret;
+
+	guard(raw_spinlock_irqsave)(&remote_test_trigger_lock);
+	trigger->on = new->on;
+	WRITE_ONCE(trigger->count, new->count);
+	trigger->set = true;
+	return 0;
+}
+
+static unsigned long remote_test_trigger_count(void *priv, unsigned int nr)
+{
+	return READ_ONCE(remote_test_triggers[nr].count);
 }
 
 static const struct trace_remote_ops remote_test_ops = {
@@ -474,6 +565,10 @@ static const struct trace_remote_ops remote_test_ops = {
 	.stop		= remote_test_stop,
 	.set_events	= remote_test_set_events,
 	.set_filter	= remote_test_set_filter,
+	.is_stopped	= remote_test_is_stopped,
+	.set_stopped	= remote_test_set_stopped,
+	.set_trigger	= remote_test_set_trigger,
+	.trigger_count	= remote_test_trigger_count,
 	.write_event	= remote_test_write_event,
 };
 

@@ -54,8 +54,13 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_acct_read,		"cpnn" },
 	{ handle___hyp_acct_set_threshold,	"n" },
 	{ handle___hyp_trace_is_stopped,	"" },
-	{ handle___hyp_trace_clear_stopped,	"" },
+	{ handle___hyp_trace_set_stopped,	"n" },
+	{ handle___hyp_trace_set_trigger,	"ennn" },
+	{ handle___hyp_trace_trigger_count,	"e" },
 };
+
+/* What the trigger of each event does, as the host has set it */
+static u32 actions[NR_HYP_EVENTS];
 
 static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
 {
@@ -64,6 +69,8 @@ static u64 hypercall(const struct hcall *hcall, u64 a, u64 b, u64 c, u64 d)
 	el2_host_ctxt.regs[3] = c;
 	el2_host_ctxt.regs[4] = d;
 	hcall->handle(&el2_host_ctxt);
+	if (hcall->handle == handle___hyp_trace_set_trigger && !el2_host_ctxt.regs[1])
+		actions[a] = b;
 	return el2_host_ctxt.regs[1];
 }
 
@@ -179,14 +186,36 @@ static u64 *task_of(unsigned int cpu)
 	       &hyp_trace_cpu[cpu].ring.meta->task;
 }
 
-/* By the state of things. The header becomes what it will be. */
-static bool is_to_be_written(struct event *event)
+static bool matches(const struct event *event, unsigned int filter)
+{
+	const struct hyp_filter *reading;
+
+	return hyp_filter_match(&hyp_event_filters[filter], &reading, &event->record);
+}
+
+/* Turn tracing off or on, in the model: whether the event's trigger does so, and @count is left. */
+static bool fires(const struct event *event, u32 action, bool *stopped, u64 *count)
+{
+	if (actions[event->nr] != action || !*count || *stopped != (action == HYP_TRIGGER_ON) ||
+	    !matches(event, HYP_TRIGGER_FILTER(event->nr)))
+		return false;
+
+	*count -= *count != U64_MAX;
+	*stopped = !*stopped;
+	return true;
+}
+
+/*
+ * By the state of things, which is changed as the event's trigger will do. The header becomes what
+ * it will be.
+ */
+static bool is_to_be_written(struct event *event, bool *stopped, u64 *count)
 {
 	u32 state = hyp_event_states[event->nr];
-	const struct hyp_filter *reading;
+	bool written;
 	u64 task;
 
-	if (!(state & HYP_EVENT_ID) || writer_of(el2_cpu) != HYP_TRACE_ON || hyp_trace_stopped)
+	if (writer_of(el2_cpu) != HYP_TRACE_ON)
 		return false;
 
 	task = *task_of(el2_cpu);
@@ -197,9 +226,20 @@ static bool is_to_be_written(struct event *event)
 		.type	= state & HYP_EVENT_ID,
 		.pid	= task,
 	};
+	if (*stopped && !fires(event, HYP_TRIGGER_ON, stopped, count))
+		return false;
 
-	return !(state & HYP_EVENT_FILTERED) ||
-	       hyp_filter_match(&hyp_event_filters[event->nr], &reading, &event->record);
+	written = state & HYP_EVENT_ID && (!(state & HYP_EVENT_FILTERED) ||
+					   matches(event, event->nr));
+	fires(event, HYP_TRIGGER_OFF, stopped, count);
+	return written;
+}
+
+/* Has it a value that is not in the record? Then it is not checked here. */
+static bool has_length(const struct event *event)
+{
+	return event->nr == HYP_EVENT_hyp_exit &&
+	       hyp_event_states[event->nr] & HYP_EVENT_TIMED;
 }
 
 /* The last event in the ring */
@@ -223,12 +263,18 @@ static void checked_event(struct input *input)
 {
 	const struct trace_ring *ring = &hyp_trace_cpu[el2_cpu].ring;
 	u64 entries = ring->entries, stamp = ring->time_stamp;
+	bool written, stopped = hyp_trace_stopped;
 	struct event event;
-	bool written;
+	u64 count;
 
 	take_event(input, &event);
-	written = is_to_be_written(&event);
+	if (has_length(&event))
+		return write_event(&event);
+
+	count = hyp_trace_trigger_count(event.nr);
+	written = is_to_be_written(&event, &stopped, &count);
 	write_event(&event);
+	WARN_ON(hyp_trace_stopped != stopped || hyp_trace_trigger_count(event.nr) != count);
 	WARN_ON(ring->entries != entries + written);
 	if (written)
 		check_written(ring, &event, stamp);

@@ -23,6 +23,25 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 	abort();
 }
 
+int hyp_trigger_set(unsigned long nr, u64 action, u64 count, u64 nr_preds)
+{
+	return 0;
+}
+
+u64 hyp_trigger_count(unsigned long nr)
+{
+	return 0;
+}
+
+bool hyp_stay_length_is_used(void)
+{
+	return false;
+}
+
+void hyp_stay_length_start(void)
+{
+}
+
 void hyp_stay_set_event(unsigned long nr, bool on)
 {
 	abort();

@@ -20,8 +20,10 @@
 #include <linux/build_bug.h>
 #include <linux/string.h>
 
+#include <nvhe/stay_length.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
+#include <nvhe/trigger.h>
 
 static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *record,
 					unsigned int size, u64 ts)
@@ -49,6 +51,40 @@ static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigne
 	trace_ring_commit(&cpu->ring, &event);
 }
 
+/* Write an event, if it is on and matches its filter. */
+static void hyp_event_filter(struct hyp_trace_cpu *cpu, unsigned long nr, const void *record,
+			     unsigned int size, const void *values, u64 count)
+{
+	u32 state = READ_ONCE(hyp_event_states[nr]);
+
+	if (!(state & HYP_EVENT_ID) ||
+	    (state & HYP_EVENT_FILTERED &&
+	     !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, values)))
+		return;
+
+	hyp_event_put(cpu, record, size, count);
+}
+
+/*
+ * An event that has a trigger, or a filter of the stay's length. One that turns tracing on is
+ * the first of its CPU; one that turns it off is the last.
+ */
+static noinline void hyp_event_watch(struct hyp_trace_cpu *cpu, unsigned long nr,
+				     const void *record, unsigned int size, u64 count, bool on)
+{
+	struct hyp_event_values_hyp_exit timed __uninitialized;
+	const void *values = hyp_stay_length_add(cpu, nr, record, count, &timed);
+
+	if (!on) {
+		if (!hyp_trigger_fire(cpu, nr, HYP_TRIGGER_ON, values) ||
+		    !hyp_trace_cpu_prepare(cpu))
+			return;
+	}
+
+	hyp_event_filter(cpu, nr, record, size, values, count);
+	hyp_trigger_fire(cpu, nr, HYP_TRIGGER_OFF, values);
+}
+
 /**
  * hyp_event_write - write an event on the slow path
  * @nr:		its number in the event list
@@ -63,11 +99,14 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
+	bool on;
 	u64 task;
 
-	if (!(state & HYP_EVENT_ID) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
+	if (!(state & HYP_EVENT_ON) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
 		return;
-	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
+
+	on = hyp_trace_cpu_is_ready(cpu) || hyp_trace_cpu_prepare(cpu);
+	if (!on && !(state & HYP_EVENT_WATCHED))
 		return;
 
 	task = trace_ring_task(&cpu->ring);
@@ -78,6 +117,8 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		.type	= state,
 		.pid	= task,
 	};
+	if (state & HYP_EVENT_WATCHED)
+		return hyp_event_watch(cpu, nr, record, size, count, on);
 	if (state & HYP_EVENT_FILTERED &&
 	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
 		return;

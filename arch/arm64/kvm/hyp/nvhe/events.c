@@ -20,8 +20,10 @@
 #include <nvhe/filter.h>
 #include <nvhe/spinlock.h>
 #include <nvhe/stay.h>
+#include <nvhe/stay_length.h>
 #include <nvhe/trace.h>
 #include <nvhe/trace_config.h>
+#include <nvhe/trigger.h>
 
 /* What trace_<event>() tests: whether the event has an id in hyp_event_states[] */
 #define HYP_EVENT(name, proto, fields, assign, printk)	u32 hyp_event_on_##name;
@@ -33,12 +35,12 @@ static u32 *const hyp_events_on[NR_HYP_EVENTS] = {
 #include <asm/kvm_hypevents.h>
 };
 
-struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+struct hyp_filter hyp_event_filters[NR_HYP_FILTERS];
 static DEFINE_HYP_SPINLOCK(hyp_events_lock);
 
-/* Bytes of a record, without strings and bitmasks */
+/* Bytes that a filter may read: a record, without strings and bitmasks, and values */
 #define HYP_EVENT(name, proto, fields, assign, printk)	\
-	[HYP_EVENT_##name] = sizeof(struct hyp_event_##name),
+	[HYP_EVENT_##name] = sizeof(struct hyp_event_values_##name),
 static const u16 hyp_event_sizes[NR_HYP_EVENTS] = {
 #include <asm/kvm_hypevents.h>
 };
@@ -47,8 +49,27 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 {
 	hyp_assert_lock_held(&hyp_events_lock);
 
-	WRITE_ONCE(hyp_event_states[nr], (hyp_event_states[nr] & ~mask) | state);
+	state |= hyp_event_states[nr] & ~mask;
+	WRITE_ONCE(hyp_event_states[nr], state);
 	hyp_trace_config_changed();
+
+	WRITE_ONCE(*hyp_events_on[nr], !!(state & HYP_EVENT_ON));
+	hyp_stay_set_event(nr, state & HYP_EVENT_ON);
+}
+
+/* A filter or a trigger has changed. That of hyp_exit may have the stay's length. */
+static void hyp_events_set_timed(void)
+{
+	u32 timed = hyp_stay_length_is_used() ? HYP_EVENT_TIMED : 0;
+
+	hyp_assert_lock_held(&hyp_events_lock);
+
+	if (timed == (hyp_event_states[HYP_EVENT_hyp_exit] & HYP_EVENT_TIMED))
+		return;
+
+	hyp_stay_length_start();
+	hyp_event_set_state(HYP_EVENT_hyp_enter, HYP_EVENT_TIMED, timed);
+	hyp_event_set_state(HYP_EVENT_hyp_exit, HYP_EVENT_TIMED, timed);
 }
 
 /**
@@ -67,15 +88,13 @@ int hyp_trace_set_event(u64 nr, u64 id)
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&hyp_events_lock);
 	hyp_event_set_state(nr, HYP_EVENT_ID, id);
-	WRITE_ONCE(*hyp_events_on[nr], id != 0);
-	hyp_stay_set_event(nr, id);
 	hyp_spin_unlock(&hyp_events_lock);
 	return 0;
 }
 
 /**
- * hyp_trace_add_pred - add a predicate to an event's next filter
- * @nr:		the event's number in the event list
+ * hyp_trace_add_pred - add a predicate to the next filter of an event, or of its trigger
+ * @nr:		the event's number in the event list, or HYP_TRIGGER_FILTER() of that
  * @index:	which predicate it is, from 0
  * @code:	the predicate's trace_remote_pred_code()
  * @val:	its operand
@@ -88,12 +107,13 @@ int hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val)
 {
 	int ret;
 
-	if (nr >= NR_HYP_EVENTS)
+	if (nr >= NR_HYP_FILTERS)
 		return -EINVAL;
 
-	nr = array_index_nospec(nr, NR_HYP_EVENTS);
+	nr = array_index_nospec(nr, NR_HYP_FILTERS);
 	hyp_spin_lock(&hyp_events_lock);
-	ret = hyp_filter_add(&hyp_event_filters[nr], index, code, val, hyp_event_sizes[nr]);
+	ret = hyp_filter_add(&hyp_event_filters[nr], index, code, val,
+			     hyp_event_sizes[nr % NR_HYP_EVENTS]);
 	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
 }
@@ -116,10 +136,55 @@ int hyp_trace_set_filter(u64 nr, u64 nr_preds)
 	nr = array_index_nospec(nr, NR_HYP_EVENTS);
 	hyp_spin_lock(&hyp_events_lock);
 	ret = hyp_filter_set(&hyp_event_filters[nr], nr_preds);
-	if (!ret)
+	if (!ret) {
 		hyp_event_set_state(nr, HYP_EVENT_FILTERED, nr_preds ? HYP_EVENT_FILTERED : 0);
+		hyp_events_set_timed();
+	}
 	hyp_spin_unlock(&hyp_events_lock);
 	return ret;
+}
+
+/**
+ * hyp_trace_set_trigger - let an event turn tracing off or on
+ * @nr:		its number in the event list
+ * @action:	as hyp_trigger_set()
+ * @count:	likewise
+ * @nr_preds:	likewise
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: as hyp_trigger_set().
+ */
+int hyp_trace_set_trigger(u64 nr, u64 action, u64 count, u64 nr_preds)
+{
+	int ret;
+
+	if (nr >= NR_HYP_EVENTS)
+		return -EINVAL;
+
+	nr = array_index_nospec(nr, NR_HYP_EVENTS);
+	hyp_spin_lock(&hyp_events_lock);
+	ret = hyp_trigger_set(nr, action, count, nr_preds);
+	if (!ret) {
+		hyp_event_set_state(nr, HYP_EVENT_TRIGGER, action ? HYP_EVENT_TRIGGER : 0);
+		hyp_events_set_timed();
+	}
+	hyp_spin_unlock(&hyp_events_lock);
+	return ret;
+}
+
+/**
+ * hyp_trace_trigger_count - how often the trigger of an event fires, still
+ * @nr:		its number in the event list
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: the count, -1 for no limit; 0 for an event that does not exist.
+ */
+s64 hyp_trace_trigger_count(u64 nr)
+{
+	if (nr >= NR_HYP_EVENTS)
+		return 0;
+
+	return hyp_trigger_count(array_index_nospec(nr, NR_HYP_EVENTS));
 }
 
 enum hyp_hcall_kind {
@@ -157,7 +222,9 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_clock:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_is_stopped:
-	case __KVM_HOST_SMCCC_FUNC___hyp_trace_clear_stopped:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_stopped:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_trigger:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_trigger_count:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_prepare:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_enable:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_read:

@@ -25,7 +25,7 @@
  * was seen outside is not checked again, so that a stream of events on many CPUs does not
  * delay the host for ever.
  *
- * Locking: the caller serialises hyp_filter_add() and hyp_filter_set().
+ * Locking: the caller serialises hyp_filter_add(), hyp_filter_set() and hyp_filter_reads().
  * hyp_filter_match() takes no lock.
  *
  * Memory ordering: (Q) and (R) are explained in trace.c.
@@ -110,6 +110,27 @@ int hyp_filter_set(struct hyp_filter *filter, u64 nr)
 	filter->added = 0;
 	filter->quiesced = 0;
 	return 0;
+}
+
+/**
+ * hyp_filter_reads - does the program in use read what is at an offset or behind it?
+ * @filter:	the filter
+ * @offset:	the offset, bytes from the record's begin
+ *
+ * Context: as hyp_filter_set(), which makes the program in use.
+ * Return: whether a predicate does.
+ */
+bool hyp_filter_reads(const struct hyp_filter *filter, unsigned int offset)
+{
+	const struct hyp_filter_prog *prog = filter->prog;
+	unsigned int i;
+
+	for (i = 0; prog && i < prog->nr; i++) {
+		if (trace_remote_pred_offset(prog->preds[i].code) >= offset)
+			return true;
+	}
+
+	return false;
 }
 
 /**

@@ -59,12 +59,13 @@
  * Stopping
  * --------
  *
- * EL2 itself can stop tracing on all CPUs: see stay_stop.c. It sets hyp_trace_stopped. Each CPU
- * then finds another generation of the configuration at its next event, writes nothing, and
- * counts nothing as lost. @writer stays as it is. The host learns of it by
- * __hyp_trace_is_stopped, and disables the CPUs. It clears hyp_trace_stopped before it enables
- * the first of them again. By then each CPU has left EL2 since the host turned off what could
- * stop tracing. So no CPU sets hyp_trace_stopped afterwards for an old reason.
+ * EL2 itself can stop tracing on all CPUs, and go on: see stay_stop.c and trigger.c. It sets
+ * hyp_trace_stopped. Each CPU then finds another generation of the configuration at its next
+ * event, writes nothing, and counts nothing as lost. @writer stays as it is. The host learns of it
+ * by __hyp_trace_is_stopped. If no trigger can make EL2 go on, the host disables the CPUs, and sets
+ * hyp_trace_stopped as it wants it before it enables the first of them again. By then each CPU has
+ * left EL2 since the host turned off what could stop tracing. So no CPU sets hyp_trace_stopped
+ * afterwards for an old reason.
  *
  * Locking
  * -------
@@ -522,6 +523,7 @@ static int hyp_trace_turn_on(struct hyp_trace_cpu *trace)
 		return -ENODEV;
 
 	if (hyp_trace_is_off(trace)) {
+		trace->timing = 0;
 		hyp_trace_config_changed();
 		atomic_inc(&hyp_trace_nr_enabled);
 		atomic_set_release(&trace->writer, HYP_TRACE_PARKED);	/* (P) */

@@ -32,14 +32,14 @@ const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
 }
 
-/* The part of an event's header before the pid; 0 if the event is off or has a filter. */
+/* The part of an event's header before the pid; 0 if it is off or has to go on the slow path. */
 static u32 hyp_event_type(u32 state)
 {
 	struct hyp_event_header header = { .type = state };
 	u32 type;
 
 	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
-	if (state & HYP_EVENT_FILTERED)
+	if (state & HYP_EVENT_SLOW)
 		return 0;
 
 	memcpy(&type, &header, sizeof(type));
@@ -56,8 +56,10 @@ static u32 hyp_event_type(u32 state)
 bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 {
 	u64 config = atomic64_read_acquire(&hyp_trace_config);	/* (E) */
+	bool has_clock = hyp_clock_get(&cpu->clock);
 	unsigned int nr;
 
+	/* Triggers need the clock also when tracing is stopped. */
 	if (unlikely(READ_ONCE(hyp_trace_stopped))) {
 		cpu->config = 0;
 		return false;
@@ -66,6 +68,6 @@ bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
 		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
 	/* Without the latest clock, this event has an older one, and the next event tries again. */
-	cpu->config = hyp_clock_get(&cpu->clock) ? config : 0;
+	cpu->config = has_clock ? config : 0;
 	return true;
 }

@@ -139,10 +139,29 @@ void handle___hyp_trace_is_stopped(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = READ_ONCE(hyp_trace_stopped);
 }
 
-void handle___hyp_trace_clear_stopped(struct kvm_cpu_context *host_ctxt)
+void handle___hyp_trace_set_stopped(struct kvm_cpu_context *host_ctxt)
 {
-	hyp_trace_set_stopped(false);
+	DECLARE_REG(bool, stopped, host_ctxt, 1);
+
+	hyp_trace_set_stopped(stopped);
 	cpu_reg(host_ctxt, 1) = 0;
+}
+
+void handle___hyp_trace_set_trigger(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, nr, host_ctxt, 1);
+	DECLARE_REG(u64, action, host_ctxt, 2);
+	DECLARE_REG(u64, count, host_ctxt, 3);
+	DECLARE_REG(u64, nr_preds, host_ctxt, 4);
+
+	cpu_reg(host_ctxt, 1) = hyp_trace_set_trigger(nr, action, count, nr_preds);
+}
+
+void handle___hyp_trace_trigger_count(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, nr, host_ctxt, 1);
+
+	cpu_reg(host_ctxt, 1) = hyp_trace_trigger_count(nr);
 }
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST

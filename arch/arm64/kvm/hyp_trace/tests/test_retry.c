@@ -23,7 +23,10 @@
 #define retry_test__hyp_trace_swap_reader(...)	(-ENODEV)
 #define retry_test__hyp_trace_reset(...)	(-ENODEV)
 #define retry_test__hyp_trace_set_event(...)	(-ENODEV)
-#define retry_test__hyp_trace_clear_stopped(...) (-ENODEV)
+#define retry_test__hyp_trace_set_stopped(...)	(-ENODEV)
+#define retry_test__hyp_trace_is_stopped(...)	(-ENODEV)
+#define retry_test__hyp_trace_set_trigger(...)	(-ENODEV)
+#define retry_test__hyp_trace_trigger_count(...) (-ENODEV)
 #define retry_test__hyp_trace_write_event(...)	(-ENODEV)
 
 /**

@@ -37,6 +37,7 @@ struct hyp_filter {
 
 int hyp_filter_add(struct hyp_filter *filter, u64 index, u64 code, u64 val, unsigned int size);
 int hyp_filter_set(struct hyp_filter *filter, u64 nr);
+bool hyp_filter_reads(const struct hyp_filter *filter, unsigned int offset);
 bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
 		      const void *record);
 

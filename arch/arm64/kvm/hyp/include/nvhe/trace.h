@@ -46,6 +46,8 @@ int hyp_trace_reset(struct hyp_trace_cpu *trace);
 int hyp_trace_set_event(u64 nr, u64 id);
 int hyp_trace_add_pred(u64 nr, u64 index, u64 code, u64 val);
 int hyp_trace_set_filter(u64 nr, u64 nr_preds);
+int hyp_trace_set_trigger(u64 nr, u64 action, u64 count, u64 nr_preds);
+s64 hyp_trace_trigger_count(u64 nr);
 
 /* events.c: whether the event is on, a variable for each */
 #define HYP_EVENT(name, proto, fields, assign, printk)	extern u32 hyp_event_on_##name;
@@ -53,7 +55,7 @@ int hyp_trace_set_filter(u64 nr, u64 nr_preds);
 
 s64 hyp_hcall_result(u64 id, s64 ret);
 
-extern struct hyp_filter hyp_event_filters[NR_HYP_EVENTS];
+extern struct hyp_filter hyp_event_filters[NR_HYP_FILTERS];
 
 /* event_write.c */
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size,
@@ -80,7 +82,9 @@ void handle___hyp_trace_add_pred(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_filter(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_set_clock(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_is_stopped(struct kvm_cpu_context *host_ctxt);
-void handle___hyp_trace_clear_stopped(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_set_stopped(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_set_trigger(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_trigger_count(struct kvm_cpu_context *host_ctxt);
 void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt);
 
 /**

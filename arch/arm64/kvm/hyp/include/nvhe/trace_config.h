@@ -9,20 +9,29 @@
 #define __ARM64_KVM_HYP_NVHE_TRACE_CONFIG_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/compiler.h>
 
 #include <asm/kvm_hypevents_defs.h>
 
-/* The state of an event: the id of its records while it is on, else 0; and a filter's bit. */
+/* The state of an event: the id of its records while it is on, else 0; and bits. */
 #define HYP_EVENT_ID		0xffff
-#define HYP_EVENT_FILTERED	0x10000
+#define HYP_EVENT_FILTERED	BIT(16)	/* it has a filter */
+#define HYP_EVENT_TRIGGER	BIT(17)	/* it has a trigger */
+#define HYP_EVENT_TIMED		BIT(18)	/* of hyp_enter and hyp_exit: a filter has stay_ns */
+
+/* What puts an event on the slow path, and what comes before its filter there */
+#define HYP_EVENT_WATCHED	(HYP_EVENT_TRIGGER | HYP_EVENT_TIMED)
+#define HYP_EVENT_SLOW		(HYP_EVENT_FILTERED | HYP_EVENT_WATCHED)
+/* What makes trace_<event>() call event_write.c */
+#define HYP_EVENT_ON		(HYP_EVENT_ID | HYP_EVENT_WATCHED)
 
 extern u32 hyp_event_states[NR_HYP_EVENTS];
 
 /* The generation. It is 0 until the first change. */
 extern atomic64_t hyp_trace_config;
 
-/* EL2 has stopped all CPUs: see trace.c. */
+/* EL2 has stopped all CPUs: see trace.c. Triggers change it with a lock: see trigger.c. */
 extern bool hyp_trace_stopped;
 
 /* Call after each change. Events that begin later see it. */

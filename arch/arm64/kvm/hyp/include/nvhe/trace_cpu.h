@@ -39,8 +39,10 @@ enum hyp_trace_writer {
  * @ring:	the ring; it begins with what each event needs
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
+ * @entered:	when the stay that is under way began, hyp_clock_count()
+ * @timing:	the hyp_trace_timing of that, or 0
  * @types:	by event: the part of the record's header before the pid, if the event is on
- *		and has no filter; else 0
+ *		and is not on the slow path alone; else 0
  * @filter:	the filter that the CPU is reading, see filter.c; NULL for none
  * @writer:	enum hyp_trace_writer
  * @lock:	covers @state and all but the writer's part of @ring
@@ -53,6 +55,8 @@ struct hyp_trace_cpu {
 	struct trace_ring	ring;
 	u64			config;
 	struct hyp_clock	clock;
+	u64			entered;
+	u32			timing;
 	u32			types[NR_HYP_EVENTS];
 	const struct hyp_filter	*filter;
 	atomic_t		writer;
