@@ -19,6 +19,7 @@
 
 #define RAW	"per_cpu/cpu0/trace_pipe_raw"
 #define FILTER	"events/hypervisor/selftest/filter"
+#define TRIGGER	"events/hypervisor/selftest/trigger"
 #define WRONG	"id == 2 && no_field == 1"
 
 static int fd = -1, pipe_fds[2];
@@ -115,6 +116,11 @@ static int run_open(const struct op *op)
 {
 	fd = open(path_of(op), op->flags);
 	return fd < 0 ? errno : 0;
+}
+
+static void undo_trigger(const struct op *op)
+{
+	put(TRIGGER, "!traceon");
 }
 
 static void undo_open(const struct op *op)
@@ -382,6 +388,9 @@ const struct op ops[] = {
 	  .run = run_refused, .undo = no_undo, .finish = finish_refused },
 	WRITES("filter-all", "events/hypervisor/filter", "id == 2 || id > 8", .undo = no_undo,
 	       .least = 20, .all = 32, .step = 9, .before = "id < 3", .probed = true),
+	WRITES("trigger", TRIGGER, "traceoff:1 if id == 2", .undo = undo_trigger, .least = 8),
+	WRITES("trigger-loads", TRIGGER, "traceon", .undo = undo_trigger, .least = 7,
+	       .loads = true),
 	WRITES("set_event", "set_event", "hypervisor:hyp_enter\n", .undo = undo_enable,
 	       .least = 1),
 	{ }

@@ -15,7 +15,7 @@
 
 static const char *const state_files[] = {
 	"tracing_on", "buffer_size_kb", "set_event", "trace", "events/hypervisor/filter",
-	"error_log",
+	"error_log", "events/hypervisor/selftest/trigger",
 };
 
 static const char *const probed_files[] = {

@@ -73,6 +73,9 @@ EVENT/filter			1			EINVAL	events/kvm/kvm_exit/filter
 EVENT/filter			x			EINVAL	events/kvm/kvm_exit/filter
 EVENT/filter			no_field==1		EINVAL	events/kvm/kvm_exit/filter
 EVENT/id			1			EINVAL	events/kvm/kvm_exit/id
+EVENT/trigger			1			EINVAL	events/kvm/kvm_exit/trigger
+EVENT/trigger			traceoff:x		EINVAL	events/kvm/kvm_exit/trigger
+EVENT/trigger			!traceoff		ok	events/kvm/kvm_exit/trigger
 EVENT/format			1			EINVAL	events/kvm/kvm_exit/format
 set_event			no_event		EINVAL	set_event
 '
