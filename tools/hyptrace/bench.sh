@@ -10,6 +10,7 @@ tracing=/sys/kernel/tracing
 hyp=$tracing/hypervisor
 cpu0=$hyp/per_cpu/cpu0
 filter=$hyp/events/hypervisor/selftest/filter
+trigger=$hyp/events/hypervisor/selftest/trigger
 debug=/sys/kernel/debug
 N=4000		# events, a few pages
 MANY=20000	# what a ring of 1 MB has room for; so that the timer's interrupts do not count
@@ -289,6 +290,9 @@ events() {
 		runs event_cost "el2_event_insns.${value%:*}" selftest
 	done
 	echo 0 >$filter
+	echo "traceoff if id == 0" >$trigger
+	runs event_cost el2_event_insns.trigger selftest
+	echo '!traceoff' >$trigger
 	stays
 	runs changes
 	runs load_cost

@@ -21,7 +21,8 @@ PROGRAMS = {"result_test": "a hypercall's result is shown only if there is one",
             "vcpu_test-0": "a protected guest's registers are in no event",
             "vcpu_test-1": "... unless EL2 is built for debugging",
             "race/park_race": "CPUs that park race with others that change their rings",
-            "race/stay_race": "CPUs that count their stays race with others that copy the counters"}
+            "race/stay_race": "CPUs that count their stays race with others that copy the counters",
+            "race/trigger_race": "triggers of several CPUs turn tracing off and on"}
 
 
 def make(target, **options):
