@@ -103,6 +103,10 @@ struct trace_remote_trigger {
  *		quick
  * @reset_ring:	clear all events of a CPU and zero its counters. Called on the CPU, as
  *		@enable_cpu is. Returns 0 or an errno
+ * @set_overwrite: whether a CPU's ring overwrites the oldest events, as at first, or drops new ones
+ *		when all pages are unread. Called on the CPU, as @enable_cpu is, and on any CPU
+ *		between @load_ring and the first @enable_cpu. Returns 0 or an errno. NULL if rings
+ *		always overwrite
  * @clock:	the clock of the events, as the kernel reads it, ns
  * @start:	tracing begins: set the remote's clock. Returns 0 or an errno
  * @stop:	tracing has ended
@@ -122,8 +126,8 @@ struct trace_remote_trigger {
  * @trigger_count: how often the trigger of an event fires, still; NULL if @set_trigger is
  * @write_event: have the remote write an event for a test; may be NULL
  *
- * All are called in process context and may sleep, but for @enable_cpu, @swap_reader and
- * @reset_ring, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
+ * All are called in process context and may sleep, but for @enable_cpu, @swap_reader, @reset_ring
+ * and @set_overwrite, which run with interrupts off, and @clock. Calls of @load_ring, @unload_ring,
  * @start and @stop are serialised, and made with cpu_hotplug_lock held: a CPU that comes up
  * may need a ring. Those of @set_on are serialised with these, and made without that lock. Those
  * of @set_events, of @set_filter, and of @set_trigger each are serialised. @is_stopped may be
@@ -137,6 +141,7 @@ struct trace_remote_ops {
 	int (*enable_cpu)(void *priv, int cpu, bool enable);
 	int (*swap_reader)(void *priv, int cpu);
 	int (*reset_ring)(void *priv, int cpu);
+	int (*set_overwrite)(void *priv, int cpu, bool overwrite);
 	u64 (*clock)(void);
 	int (*start)(void *priv);
 	void (*stop)(void *priv);
@@ -233,6 +238,7 @@ int trace_remote_create_dir(struct trace_remote *remote);
 
 int trace_remote_set_on(struct trace_remote *remote, bool on);
 int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size);
+int trace_remote_set_option(struct trace_remote *remote, const char *word);
 int trace_remote_set_event(struct trace_remote *remote, const char *word);
 int trace_remote_enable_all(struct trace_remote *remote, bool enable);
 

@@ -58,11 +58,14 @@ struct trace_ring_entry {
  * @page_id:	id of @page
  * @tail_slot:	@tail % @nr_slots
  * @tail:	position of @page
- * @dropped:	events that did not fit on a page
+ * @dropped:	events that did not fit on a page, or for which the ring had no room
  * @overrun:	events overwritten before they were read
  * @bytes:	bytes of events on the pages that the writer has left
  * @overrun_bytes: bytes of those overwritten before they were read
  * @base:	events at positions before this one are cleared
+ * @ended:	bytes of @page that are written, if no event may follow there, so that @write is
+ *		TRACE_RING_PAGE_DATA; else 0
+ * @overwrite:	unread events are overwritten; otherwise, new events are dropped
  * @head:	position after the reader's page
  * @reader_id:	id of the reader's page
  * @reader_overrun: @overrun at the last swap
@@ -72,7 +75,7 @@ struct trace_ring_entry {
  * @max_pages:	pages that the ring will have
  * @nr_slots:	@max_pages - 1
  *
- * @page to @base belong to the writer; the reader loads @tail and @overrun of them.
+ * @page to @overwrite belong to the writer; the reader loads @tail and @overrun of them.
  * @head to @reader_overrun belong to the reader. @meta, and @dir to @nr_slots, are
  * constant after trace_ring_start(). What each event needs comes first.
  */
@@ -92,6 +95,8 @@ struct trace_ring {
 	u64				bytes;
 	u64				overrun_bytes;
 	u64				base;
+	u32				ended;
+	bool				overwrite;
 
 	u64				head;
 	u32				reader_id;
@@ -134,6 +139,7 @@ void trace_ring_drop(struct trace_ring *ring);
 
 int trace_ring_swap_reader(struct trace_ring *ring);
 void trace_ring_reset(struct trace_ring *ring);
+void trace_ring_set_overwrite(struct trace_ring *ring, bool overwrite);
 
 /* trace_ring_add_pages() of one page */
 static inline int trace_ring_add_page(struct trace_ring *ring, void *page)

@@ -35,6 +35,11 @@
  *		 overrun. If the exchange fails, the reader has swapped that slot
  *		 before, and the page in it is free.
  *
+ * A ring can keep its oldest events instead: see trace_ring_set_overwrite(). The writer then
+ * does not touch an unread slot. It drops the event, and ends the page at tail there: an event
+ * that would still fit is dropped too. So all events before the first dropped one are kept, and
+ * none that follow, until the reader has freed the slot.
+ *
  * The reader exchanges the oldest slot, (p, id), for (p + n, its own page), which
  * is free for the next lap. It may do so while the writer is on that page. The
  * writer then stays there until the page is full, and goes to position p + 1 as
@@ -196,6 +201,7 @@ int trace_ring_init(struct trace_ring *ring, struct ring_buffer_writer_meta *met
 		.dir		= dir,
 		.max_pages	= max_pages,
 		.nr_slots	= max_pages - 1,
+		.overwrite	= true,
 	};
 
 	return 0;
@@ -340,9 +346,15 @@ int trace_ring_start(struct trace_ring *ring)
 EXPORT_SYMBOL_GPL(trace_ring_start);
 
 /*
- * Use the slot of @pos, the writer's next position; see the states above. The slot
- * holds @pos (free), or @pos - nr_slots (free if that is before base, else unread).
+ * Is the slot of @pos, the writer's next position, unread? It holds @pos (free), or
+ * @pos - nr_slots (free if that is before base, else unread).
  */
+static bool trace_ring_is_unread(const struct trace_ring *ring, u64 slot, u64 pos)
+{
+	return TRACE_SLOT_POS(slot) != (u32)pos && pos >= ring->base + ring->nr_slots;
+}
+
+/* Use the slot of @pos, the writer's next position; see the states above. */
 static u32 trace_ring_claim_slot(struct trace_ring *ring, u32 slot, u64 pos)
 {
 	struct trace_ring_entry *entry = trace_ring_entry(ring, slot);
@@ -352,7 +364,7 @@ static u32 trace_ring_claim_slot(struct trace_ring *ring, u32 slot, u64 pos)
 	if (TRACE_SLOT_POS(old) == (u32)pos)
 		return id;
 
-	if (pos < ring->base + ring->nr_slots) {
+	if (!trace_ring_is_unread(ring, old, pos)) {
 		WRITE_ONCE(entry->slot, TRACE_SLOT(pos, id));
 		return id;
 	}
@@ -375,15 +387,41 @@ static void trace_ring_finish_page(struct trace_ring *ring)
 	struct trace_ring_entry *entry = trace_ring_entry(ring, ring->page_id);
 
 	entry->nr_events = ring->entries - ring->page_entries;
-	entry->nr_bytes = entry->nr_events ? ring->write : 0;
+	entry->nr_bytes = entry->nr_events ? ring->ended ?: ring->write : 0;
 	ring->bytes += entry->nr_bytes;
 	WRITE_ONCE(ring->meta->bytes, ring->bytes);
 	WRITE_ONCE(ring->meta->meta.entries, ring->entries);
 }
 
+static u32 trace_ring_next_slot(const struct trace_ring *ring)
+{
+	return ring->tail_slot + 1 < ring->nr_slots ? ring->tail_slot + 1 : 0;
+}
+
+/*
+ * Must the writer stay on its page, since it may not overwrite the next one? If so, no event
+ * may follow on this page. A reader may free the slot at any time, but never the reverse.
+ */
+static bool trace_ring_is_full(struct trace_ring *ring)
+{
+	u64 slot;
+
+	if (ring->overwrite)
+		return false;
+
+	slot = READ_ONCE(trace_ring_entry(ring, trace_ring_next_slot(ring))->slot);
+	if (!trace_ring_is_unread(ring, slot, ring->tail + 1))
+		return false;
+
+	if (!ring->ended)
+		ring->ended = ring->write;
+	ring->write = TRACE_RING_PAGE_DATA;
+	return true;
+}
+
 static noinline void trace_ring_next_page(struct trace_ring *ring)
 {
-	u32 slot = ring->tail_slot + 1 < ring->nr_slots ? ring->tail_slot + 1 : 0;
+	u32 slot = trace_ring_next_slot(ring);
 	u64 pos = ring->tail + 1;
 
 	WRITE_ONCE(ring->meta->next, pos);
@@ -393,6 +431,7 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	ring->page_id = trace_ring_claim_slot(ring, slot, pos);
 	ring->page = trace_ring_entry(ring, ring->page_id)->page;
 	ring->write = TRACE_RING_EMPTY;
+	ring->ended = 0;
 	ring->page_entries = ring->entries;
 	ring->tail_slot = slot;
 	WRITE_ONCE(ring->page->commit, 0);
@@ -445,7 +484,8 @@ static void trace_ring_init_event(struct trace_ring *ring, u64 ts, struct trace_
  *
  * Context: on the ring's CPU.
  * Return: true, with @event->data aligned to 4 bytes; false if @size does not fit on a
- * page, and the event is counted as dropped.
+ * page, or if the ring is full and keeps its oldest events. Then the event is counted as
+ * dropped.
  */
 bool trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
 			struct trace_ring_event *event)
@@ -464,6 +504,10 @@ bool trace_ring_reserve(struct trace_ring *ring, unsigned int size, u64 ts,
 	delta = trace_ring_used(ring) ? ts - ring->time_stamp : 0;
 
 	if (!trace_ring_fits(ring, length + (1 + is_long) * sizeof(u32), delta)) {
+		if (trace_ring_is_full(ring)) {
+			trace_ring_drop(ring);
+			return false;
+		}
 		trace_ring_next_page(ring);
 		delta = 0;
 	}
@@ -496,6 +540,20 @@ void trace_ring_drop(struct trace_ring *ring)
 	WRITE_ONCE(ring->meta->dropped, ring->dropped);
 }
 EXPORT_SYMBOL_GPL(trace_ring_drop);
+
+/**
+ * trace_ring_set_overwrite - what the writer does when all pages are unread
+ * @ring:	the ring
+ * @overwrite:	true: it overwrites the oldest events, as at first; false: it keeps them, and
+ *		drops events
+ *
+ * Context: as trace_ring_reset().
+ */
+void trace_ring_set_overwrite(struct trace_ring *ring, bool overwrite)
+{
+	ring->overwrite = overwrite;
+}
+EXPORT_SYMBOL_GPL(trace_ring_set_overwrite);
 
 /* The oldest position that can be read while the writer is at @tail. */
 static u64 trace_ring_oldest(struct trace_ring *ring, u64 tail)
@@ -578,6 +636,7 @@ void trace_ring_reset(struct trace_ring *ring)
 
 	ring->base = ring->tail + 1;
 	ring->write = TRACE_RING_PAGE_DATA;
+	ring->ended = 0;
 	ring->page_entries = 0;
 	ring->entries = 0;
 	ring->dropped = 0;

@@ -88,6 +88,26 @@ static void remote_buffer_free(struct trace_remote_buffer *buffer)
 	kfree(buffer);
 }
 
+static void remote_unload_ring(struct trace_remote_buffer *buffer, int cpu)
+{
+	lockdep_assert_cpus_held();
+
+	cpumask_clear_cpu(cpu, &buffer->cpus);
+	trace_remote_call(buffer->remote, unload_ring, cpu, &buffer->writer.cpus[cpu]);
+}
+
+/* A ring overwrites its oldest events, unless it is told otherwise. */
+static int remote_set_overwrite(struct trace_remote *remote, int cpu)
+{
+	lockdep_assert_cpus_held();
+
+	if (remote->overwrite)
+		return 0;
+
+	guard(irqsave)();
+	return trace_remote_overwrite_cpu(remote, cpu, false);
+}
+
 static int remote_load_ring(struct trace_remote_buffer *buffer, int cpu)
 {
 	struct ring_buffer_writer_cpu *ring = &buffer->writer.cpus[cpu];
@@ -99,17 +119,14 @@ static int remote_load_ring(struct trace_remote_buffer *buffer, int cpu)
 		.nr_pages = remote_nr_pages(buffer->remote, cpu),
 	};
 	ret = trace_remote_call(buffer->remote, load_ring, cpu, ring);
-	if (!ret)
-		cpumask_set_cpu(cpu, &buffer->cpus);
+	if (ret)
+		return ret;
+
+	cpumask_set_cpu(cpu, &buffer->cpus);
+	ret = remote_set_overwrite(buffer->remote, cpu);
+	if (ret)
+		remote_unload_ring(buffer, cpu);
 	return ret;
-}
-
-static void remote_unload_ring(struct trace_remote_buffer *buffer, int cpu)
-{
-	lockdep_assert_cpus_held();
-
-	cpumask_clear_cpu(cpu, &buffer->cpus);
-	trace_remote_call(buffer->remote, unload_ring, cpu, &buffer->writer.cpus[cpu]);
 }
 
 static void remote_unload_rings(struct trace_remote_buffer *buffer)

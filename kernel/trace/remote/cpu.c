@@ -2,7 +2,7 @@
 /*
  * Calls of a remote on each CPU
  *
- * A remote enables and resets the ring of a CPU on that CPU. Only for a CPU that is offline does
+ * A remote enables and resets the ring of a CPU, or sets its mode, on that CPU. Only for a CPU that is offline does
  * another one make the call. So the remote needs no lock against the writer of the ring. No CPU
  * comes or goes meanwhile: the caller holds cpu_hotplug_lock.
  */
@@ -20,7 +20,7 @@
  * @fn:		makes it
  * @remote:	of this remote
  * @cpu:	the CPU
- * @enable:	for remote_call_enable()
+ * @enable:	for remote_call_enable() and remote_call_overwrite()
  * @ret:	what it returned
  */
 struct remote_cpu_call {
@@ -55,6 +55,32 @@ static void remote_call_enable(void *data)
 	call->ret = trace_remote_enable_cpu(call->remote, call->cpu,
 					    call->enable && trace_remote_has_cpu(call->remote,
 										 call->cpu));
+}
+
+/**
+ * trace_remote_overwrite_cpu - what the ring of a CPU does when all of it is unread
+ * @remote:	the remote
+ * @cpu:	this CPU, or one that does not write
+ * @overwrite:	overwrite the oldest events; else drop new ones
+ *
+ * Context: interrupts are off.
+ * Return: 0; -EINVAL if the remote always overwrites; or what its set_overwrite() returned.
+ */
+int trace_remote_overwrite_cpu(struct trace_remote *remote, int cpu, bool overwrite)
+{
+	lockdep_assert_irqs_disabled();
+
+	if (!remote->desc->ops->set_overwrite)
+		return overwrite ? 0 : -EINVAL;
+
+	return trace_remote_call(remote, set_overwrite, cpu, overwrite);
+}
+
+static void remote_call_overwrite(void *data)
+{
+	struct remote_cpu_call *call = data;
+
+	call->ret = trace_remote_overwrite_cpu(call->remote, call->cpu, call->enable);
 }
 
 static void remote_call_reset(void *data)
@@ -175,5 +201,38 @@ int trace_remote_reset_cpus(struct trace_remote *remote, int cpu)
 	ret = remote_call_cpus(&call, cpu);
 	trace_remote_read_unlock(remote, cpu);
 
+	return ret;
+}
+
+/**
+ * trace_remote_overwrite_cpus - what rings do when all of them is unread, also those loaded later
+ * @remote:	the remote
+ * @overwrite:	overwrite the oldest events; else drop new ones
+ *
+ * Context: process context, may sleep; with trace_remote.lock.
+ * Return: as trace_remote_overwrite_cpu(). After an error nothing has changed.
+ */
+int trace_remote_overwrite_cpus(struct trace_remote *remote, bool overwrite)
+{
+	struct remote_cpu_call call = {
+		.fn	= remote_call_overwrite,
+		.remote	= remote,
+		.enable	= overwrite,
+	};
+	int ret = 0;
+
+	lockdep_assert_held(&remote->lock);
+
+	guard(cpus_read_lock)();
+	if (remote->buffer)
+		ret = remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
+	if (!ret) {
+		WRITE_ONCE(remote->overwrite, overwrite);
+		return 0;
+	}
+
+	/* Some CPUs may have changed. */
+	call.enable = remote->overwrite;
+	remote_call_cpus(&call, RING_BUFFER_ALL_CPUS);
 	return ret;
 }

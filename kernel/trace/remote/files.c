@@ -6,7 +6,7 @@
  *	    tracing_on  tracing_cpumask  trace_clock  current_tracer  write_event
  *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
  *	    trace  trace_pipe  error_log
- *	    set_event_pid  set_event_notrace_pid  trace_options  options/{event-fork,record-cmd}
+ *	    set_event_pid  set_event_notrace_pid  trace_options  options/{event-fork,overwrite,record-cmd}
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
  *	    files of the remote's own, here and in per_cpu/cpuN
  *	    available_events  set_event
@@ -274,11 +274,7 @@ static int remote_create_cpu_dirs(struct trace_remote *remote, struct dentry *pa
 /* If the remote's events have tasks */
 static int remote_create_task_files(struct trace_remote *remote, struct dentry *dir)
 {
-	if (!remote->desc->has_tasks)
-		return 0;
-
-	return trace_remote_create_pid_files(remote, dir) ?:
-	       trace_remote_create_option_files(remote, dir);
+	return remote->desc->has_tasks ? trace_remote_create_pid_files(remote, dir) : 0;
 }
 
 static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
@@ -292,7 +288,8 @@ static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
 		ret = trace_remote_create_files(remote, dir, remote->desc->files,
 						TRACE_REMOTE_ALL);
 	if (!ret)
-		ret = remote_create_task_files(remote, dir);
+		ret = remote_create_task_files(remote, dir) ?:
+		      trace_remote_create_options(remote, dir);
 	if (!ret)
 		ret = remote_create_cpu_dirs(remote, dir);
 	if (!ret)

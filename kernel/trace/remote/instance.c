@@ -34,8 +34,8 @@
  * trace_remote.lock	taken first
  * trace_remote.tasks_lock	see tasks.c
  * the remote's own	inside of that, by get(), and outside of the next
- * cpu_hotplug_lock	@buffer and @enabled change with it held for reading. The callbacks
- *			for a CPU that comes or goes have it for writing, can't take the
+ * cpu_hotplug_lock	@buffer, @enabled and @overwrite change with it held for reading. The
+ *			callbacks for a CPU that comes or goes have it for writing, can't take the
  *			locks above, and rely on it alone. One of them loads a ring, so the
  *			remote is started and stopped, and loads and unloads rings, with it
  * trace_remote_read_lock()	events are being consumed, or cleared
@@ -455,6 +455,7 @@ void trace_remote_instance_init(struct trace_remote *remote)
 	mutex_init(&remote->lock);
 	INIT_DELAYED_WORK(&remote->poll, remote_poll_work);
 	cpumask_setall(&remote->mask);
+	remote->overwrite = true;
 	for_each_possible_cpu(cpu)
 		trace_remote_cpu(remote, cpu)->size = REMOTE_DEFAULT_SIZE;
 }

@@ -45,7 +45,7 @@ static void remote_print_task(struct trace_remote *remote, struct trace_iterator
 	char comm[TASK_COMM_LEN];
 
 	if (iter->iter_flags & TRACE_REMOTE_DUMPS || iter->ent_size < sizeof(*header) ||
-	    !trace_remote_has_option(remote, TRACE_REMOTE_RECORD_CMD))
+	    !trace_remote_has_task_option(remote, TRACE_REMOTE_RECORD_CMD))
 		return;
 
 	trace_find_cmdline(header->pid, comm);

@@ -106,11 +106,10 @@ enum trace_remote_pids {
 	NR_TRACE_REMOTE_PIDS
 };
 
-/* The options, by the names in options.c */
-enum trace_remote_option {
+/* The options of tasks.c */
+enum trace_remote_task_option {
 	TRACE_REMOTE_EVENT_FORK,
 	TRACE_REMOTE_RECORD_CMD,
-	NR_TRACE_REMOTE_OPTIONS
 };
 
 /**
@@ -137,6 +136,8 @@ enum trace_remote_option {
  * @nr_traceon:	events that can turn tracing on: see instance.c
  * @enabled:	CPUs that come up write; changes and is read with cpu_hotplug_lock
  * @mask:	tracing_cpumask: the CPUs that write while tracing is on; as @enabled
+ * @overwrite:	rings overwrite their oldest events; changes and is read with cpu_hotplug_lock.
+ *		Also read without a lock
  * @ended:	the remote is gone for good; also read without the lock
  * @tasks_on:	the rings have the task of each CPU, see tasks.c
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
@@ -182,6 +183,7 @@ struct trace_remote {
 	unsigned int				nr_traceon;
 	bool					enabled;
 	struct cpumask				mask;
+	bool					overwrite;
 	bool					ended;
 	bool					tasks_on;
 	struct delayed_work			poll;
@@ -256,8 +258,8 @@ static inline bool trace_remote_has_cpu(const struct trace_remote *remote, int c
 	return cpumask_test_cpu(cpu, &remote->mask);
 }
 
-static inline bool trace_remote_has_option(const struct trace_remote *remote,
-					   enum trace_remote_option option)
+static inline bool trace_remote_has_task_option(const struct trace_remote *remote,
+						enum trace_remote_task_option option)
 {
 	return test_bit(option, &remote->options);
 }
@@ -308,7 +310,8 @@ void trace_remote_tasks_stop(struct trace_remote *remote);
 void trace_remote_tasks_offline(struct trace_remote *remote, int cpu);
 void trace_remote_tasks_add_cpu(struct trace_remote *remote, int cpu);
 void trace_remote_tasks_traced(struct trace_remote *remote);
-int trace_remote_set_option(struct trace_remote *remote, enum trace_remote_option option, bool on);
+int trace_remote_set_task_option(struct trace_remote *remote, enum trace_remote_task_option option,
+				 bool on);
 ssize_t trace_remote_write_pids(struct trace_remote *remote, enum trace_remote_pids which,
 				const char __user *ubuf, size_t cnt);
 void trace_remote_clear_pids(struct trace_remote *remote, enum trace_remote_pids which);
@@ -329,6 +332,8 @@ int trace_remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable);
 int trace_remote_enable_cpus(struct trace_remote *remote, bool enable);
 int trace_remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask);
 int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
+int trace_remote_overwrite_cpu(struct trace_remote *remote, int cpu, bool overwrite);
+int trace_remote_overwrite_cpus(struct trace_remote *remote, bool overwrite);
 
 /* file.c: opening and closing a file */
 static_assert(RING_BUFFER_ALL_CPUS == TRACE_REMOTE_ALL);
@@ -353,7 +358,7 @@ void trace_remote_remove_event_files(struct trace_remote *remote);
 /* pid_files.c, options.c, cpumask_file.c */
 int trace_remote_create_pid_files(struct trace_remote *remote, struct dentry *dir);
 extern const struct file_operations trace_remote_cpumask_fops;
-int trace_remote_create_option_files(struct trace_remote *remote, struct dentry *parent);
+int trace_remote_create_options(struct trace_remote *remote, struct dentry *dir);
 
 /* wait.c: waiting for events */
 bool trace_remote_is_empty(struct trace_buffer *buffer, int cpu);

@@ -196,7 +196,7 @@ static void remote_show_header(struct seq_file *m, struct trace_remote_show *sho
 	seq_printf(m, "# entries-in-buffer/entries-written: %lu/%lu   #P:%d\n#\n",
 		   entries, written, num_online_cpus());
 	/* As trace_remote_print_event() has a line */
-	if (trace_remote_has_option(show->remote, TRACE_REMOTE_RECORD_CMD)) {
+	if (trace_remote_has_task_option(show->remote, TRACE_REMOTE_RECORD_CMD)) {
 		seq_puts(m, "#           TASK-PID     CPU#   TIMESTAMP   EVENT\n");
 		seq_puts(m, "#              | |         |        |       |\n");
 		return;

@@ -55,7 +55,7 @@ static bool remote_ignores(struct trace_remote *remote, struct task_struct *task
 static void remote_save_name(struct trace_remote *remote, struct task_struct *task)
 {
 	if (!task->pid || !READ_ONCE(remote->on) ||
-	    !trace_remote_has_option(remote, TRACE_REMOTE_RECORD_CMD))
+	    !trace_remote_has_task_option(remote, TRACE_REMOTE_RECORD_CMD))
 		return;
 
 	__this_cpu_write(trace_taskinfo_save, true);
@@ -341,7 +341,7 @@ static int remote_set_event_fork(struct trace_remote *remote, bool on)
 }
 
 /**
- * trace_remote_set_option - turn an option on or off
+ * trace_remote_set_task_option - turn an option on or off
  * @remote:	the remote
  * @option:	the option
  * @on:		which
@@ -349,12 +349,13 @@ static int remote_set_event_fork(struct trace_remote *remote, bool on)
  * Context: process context, may sleep.
  * Return: 0, or -ENOMEM.
  */
-int trace_remote_set_option(struct trace_remote *remote, enum trace_remote_option option, bool on)
+int trace_remote_set_task_option(struct trace_remote *remote, enum trace_remote_task_option option,
+				 bool on)
 {
 	int ret = 0;
 
 	guard(mutex)(&remote->tasks_lock);
-	if (trace_remote_has_option(remote, option) == on)
+	if (trace_remote_has_task_option(remote, option) == on)
 		return 0;
 
 	if (option == TRACE_REMOTE_EVENT_FORK)
@@ -378,7 +379,7 @@ int trace_remote_set_option(struct trace_remote *remote, enum trace_remote_optio
 void trace_remote_tasks_traced(struct trace_remote *remote)
 {
 	guard(mutex)(&remote->tasks_lock);
-	if (trace_remote_has_option(remote, TRACE_REMOTE_RECORD_CMD))
+	if (trace_remote_has_task_option(remote, TRACE_REMOTE_RECORD_CMD))
 		remote_set_tasks(remote);
 }
 
@@ -401,7 +402,7 @@ void trace_remote_tasks_free(struct trace_remote *remote)
 {
 	int which;
 
-	trace_remote_set_option(remote, TRACE_REMOTE_EVENT_FORK, false);
+	trace_remote_set_task_option(remote, TRACE_REMOTE_EVENT_FORK, false);
 	tracepoint_synchronize_unregister();
 	for (which = 0; which < NR_TRACE_REMOTE_PIDS; which++)
 		trace_remote_clear_pids(remote, which);

@@ -20,6 +20,7 @@
  * @polls:	how often the reader reads
  * @unusual:	switches and stale loads on a way, at most; 0 for any number
  * @size:	of events; 0 for those that are alone on a page
+ * @keeps:	the ring keeps its oldest events
  */
 struct interleaving {
 	u32	nr_slots;
@@ -30,6 +31,7 @@ struct interleaving {
 	u32	polls;
 	u32	unusual;
 	u32	size;
+	bool	keeps;
 };
 
 #define MAX_ERAS	2
@@ -38,6 +40,7 @@ static const struct interleaving *interleaving;
 static struct fixture f;
 static u64 era;			/* how many resets */
 static u64 written;		/* since the last one */
+static u64 dropped;		/* likewise */
 static u64 expected[MAX_ERAS];	/* of each era, the number of the next event to read */
 static u64 gaps[MAX_ERAS];	/* ... events that were reported lost */
 static u64 base;		/* the first position since the last reset */
@@ -51,14 +54,17 @@ static u32 event_size(void)
 /* An event has the era as well. */
 static void interleave_write(void)
 {
-	CHECK(fixture_write(&f, event_size(), written | era << 32, written));
-	written++;
+	if (fixture_write(&f, event_size(), written | era << 32, written))
+		written++;
+	else if (CHECK(interleaving->keeps))
+		dropped++;
 }
 
 static void interleave_reset(void)
 {
 	CHECK(!ring_buffer_reader_reset(f.buffer, 0));
 	written = 0;
+	dropped = 0;
 	era++;
 	base = f.ring.tail + 1;
 }
@@ -108,10 +114,12 @@ static void interleave_init(void)
 
 	era = 0;
 	written = 0;
+	dropped = 0;
 	memset(expected, 0, sizeof(expected));
 	memset(gaps, 0, sizeof(gaps));
 	base = 0;
 	fixture_init(&f, interleaving->nr_slots + 1);
+	trace_ring_set_overwrite(&f.ring, !interleaving->keeps);
 	for (i = 0; i < interleaving->before; i++)
 		interleave_write();
 	for (i = 0; i < interleaving->reads; i++)
@@ -123,6 +131,21 @@ static void interleave_init(void)
 		machine_share(f.reader->lock, sizeof(*f.reader->lock));
 }
 
+/*
+ * A ring that keeps its events drops none for which it has room: in the slots, and behind those
+ * that were read before. No event is lost, and once all are read there is room for another one.
+ */
+static void interleave_check_kept(void)
+{
+	u64 room = interleaving->nr_slots + (era ? 0 : interleaving->reads);
+	u64 written_once = written;
+
+	CHECK(!gaps[era] && (!dropped || written >= room));
+	interleave_write();
+	CHECK(written == written_once + 1);
+	CHECK(interleave_read() && expected[era] == written);
+}
+
 /* All is read or reported lost, and counted. */
 static void interleave_check(void)
 {
@@ -131,9 +154,12 @@ static void interleave_check(void)
 	while (interleave_read())
 		;
 	CHECK(expected[era] == written && !f.reader->consumed.lost);
+	if (interleaving->keeps)
+		interleave_check_kept();
 	expect_counters(&f, (struct counters){
 		.entries	= written,
 		.overrun	= gaps[era],
+		.dropped	= dropped,
 		.tail		= f.ring.tail,
 	});
 	CHECK(f.meta->overrun_bytes == gaps[era] * bytes && f.meta->base == base);
@@ -253,6 +279,29 @@ static const struct interleaving weak_resets[] = {
 	{ .nr_slots = 4, .before = 4, .writes = 3, .resets = 1, .polls = 2 },
 };
 
+/* The ring is full when the writer begins, or becomes so. */
+static const struct interleaving keeps[] = {
+	{ .keeps = true, .nr_slots = 2, .before = 2, .writes = 3, .polls = 2 },
+	{ .keeps = true, .nr_slots = 2, .before = 3, .reads = 1, .writes = 3, .polls = 2 },
+	{ .keeps = true, .nr_slots = 3, .before = 2, .writes = 4, .polls = 2 },
+	{ .keeps = true, .nr_slots = 3, .before = 4, .reads = 1, .writes = 3, .polls = 2 },
+	{ .keeps = true, .nr_slots = 4, .before = 4, .writes = 3, .polls = 2 },
+	{ .keeps = true, .nr_slots = 2, .before = 5, .writes = 3, .polls = 2,
+	  .size = PAGE_CAPACITY / 3 },
+	{ .keeps = true, .nr_slots = 2, .before = 2, .writes = 3, .resets = 2, .polls = 2 },
+	{ .keeps = true, .nr_slots = 3, .before = 4, .reads = 1, .writes = 3, .resets = 2,
+	  .polls = 2 },
+};
+
+static const struct interleaving weak_keeps[] = {
+	{ .keeps = true, .nr_slots = 2, .before = 2, .writes = 2, .polls = 1 },
+	{ .keeps = true, .nr_slots = 2, .before = 3, .reads = 1, .writes = 2, .polls = 1 },
+	{ .keeps = true, .nr_slots = 3, .before = 3, .writes = 1, .polls = 2 },
+	{ .keeps = true, .nr_slots = 3, .before = 4, .reads = 1, .writes = 1, .polls = 1 },
+	{ .keeps = true, .nr_slots = 4, .before = 4, .writes = 2, .polls = 1 },
+	{ .keeps = true, .nr_slots = 2, .before = 2, .writes = 2, .resets = 2, .polls = 1 },
+};
+
 static void test_page(void)
 {
 	interleave_all(page, ARRAY_SIZE(page), false);
@@ -293,6 +342,16 @@ static void test_weak_resets(void)
 	interleave_all(weak_resets, ARRAY_SIZE(weak_resets), false);
 }
 
+static void test_keeps(void)
+{
+	interleave_all(keeps, ARRAY_SIZE(keeps), true);
+}
+
+static void test_weak_keeps(void)
+{
+	interleave_all(weak_keeps, ARRAY_SIZE(weak_keeps), false);
+}
+
 static const struct tap_test tests[] = {
 	{ "events that are read while the page is written", test_page },
 	{ "a page that is read while the writer leaves it", test_leave },
@@ -303,6 +362,9 @@ static const struct tap_test tests[] = {
 	{ "every interleaving of a writer and swaps, memory being weak", test_weak_swaps },
 	{ "every interleaving of a writer that resets, and swaps, memory being weak",
 	  test_weak_resets },
+	{ "every interleaving of a writer that keeps the oldest events, and swaps", test_keeps },
+	{ "every interleaving of a writer that keeps the oldest events, and swaps, memory being weak",
+	  test_weak_keeps },
 };
 
 int main(void)

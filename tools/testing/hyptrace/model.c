@@ -16,19 +16,29 @@ static u64 model_oldest(const struct model *model)
 	return max3(lap, model->next, model->base);
 }
 
+/* Is the page of a lap ago there, with events that no reader has had? */
+static bool model_is_full(const struct model *model)
+{
+	u64 tail = model->counters.tail + 1, old = tail - model->nr_slots;
+
+	return tail >= model->nr_slots && old >= model->next && old >= model->base;
+}
+
 /* The writer begins the next page, and what was a lap ago is overwritten. */
 static void model_cross(struct model *model)
 {
+	bool full = model_is_full(model);
 	u64 tail = ++model->counters.tail, old = tail - model->nr_slots;
 
 	model->counters.bytes += model->spans[tail - 1].bytes;
-	if (tail >= model->nr_slots && old >= model->next && old >= model->base) {
+	if (full) {
 		model->counters.overrun += model->spans[old].nr;
 		model->counters.overrun_bytes += model->spans[old].bytes;
 	}
 
 	model->spans[tail] = (struct span){ .first = model->nr_events };
 	model->used = 0;
+	model->ended = false;
 }
 
 /* How much of a page an event takes, put behind the last one */
@@ -39,18 +49,29 @@ static u64 model_need(const struct model *model, u32 size, u64 time)
 	return page_event_size(size) + extend;
 }
 
+/* Does the event need another page? */
+static bool model_crosses(const struct model *model, u32 size, u64 time)
+{
+	return model->ended || model->counters.tail < model->base ||
+	       model->used + model_need(model, size, time) > PAGE_CAPACITY ||
+	       (model->used && time - model->time >= EXTEND << 32);
+}
+
 /* Where the event goes; false when it goes nowhere. */
 bool model_reserve(struct model *model, u32 size, u64 *time)
 {
-	if (size > EVENT_MAX) {
+	bool crosses, full;
+
+	*time = *time > model->time ? *time : model->time;
+	crosses = size <= EVENT_MAX && model_crosses(model, size, *time);
+	full = crosses && model->keeps && model_is_full(model);
+	if (size > EVENT_MAX || full) {
+		model->ended |= full;
 		model->counters.dropped++;
 		return false;
 	}
 
-	*time = *time > model->time ? *time : model->time;
-	if (model->counters.tail < model->base ||
-	    model->used + model_need(model, size, *time) > PAGE_CAPACITY ||
-	    (model->used && *time - model->time >= EXTEND << 32))
+	if (crosses)
 		model_cross(model);
 	return true;
 }
@@ -142,6 +163,7 @@ void model_reset(struct model *model)
 	u64 tail = model->counters.tail;
 
 	model->spans[tail].bytes = 0;
+	model->ended = false;
 	model->nr_cleared = model->nr_events;
 	model->base = tail + 1;
 	model->counters = (struct counters){ .tail = tail, .base = tail + 1 };

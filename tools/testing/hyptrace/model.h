@@ -49,6 +49,8 @@ struct span {
  * @nr_cleared: events written before the last reset
  * @base:	the first position since then
  * @used:	bytes used of the last page
+ * @keeps:	the oldest events are kept, and new ones dropped
+ * @ended:	an event was dropped, so none may follow on the last page
  * @time:	of the last event
  * @counters:	as the meta page has them
  * @next:	the first position the reader has not had
@@ -66,6 +68,8 @@ struct model {
 	u64		nr_cleared;
 	u64		base;
 	u64		used;
+	bool		keeps;
+	bool		ended;
 	u64		time;
 	struct counters	counters;
 	u64		next;

@@ -69,9 +69,9 @@ static void do_write(void)
 {
 	u64 time = any_time(), number = model.nr_events;
 	u32 size = any_size();
+	bool written = fixture_write(&f, size, number, time);
 
-	CHECK(fixture_write(&f, size, number, time) == (size <= EVENT_MAX));
-	if (model_reserve(&model, size, &time))
+	if (CHECK(model_reserve(&model, size, &time) == written) && written)
 		model_commit(&model, size, time);
 }
 
@@ -88,6 +88,12 @@ static void do_drop(void)
 {
 	trace_ring_drop(&f.ring);
 	model.counters.dropped++;
+}
+
+static void do_keep(void)
+{
+	model.keeps = random_below(&rnd, 2);
+	trace_ring_set_overwrite(&f.ring, !model.keeps);
 }
 
 static bool is_event(const struct event *event, u64 number)
@@ -264,6 +270,8 @@ static void do_something(u32 writes)
 		do_reset();
 	else if (op < 15)
 		do_drain();
+	else if (op < 20)
+		do_keep();
 	else if (op < 35)
 		do_drop();
 	else if (op < 70)

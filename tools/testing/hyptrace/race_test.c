@@ -38,6 +38,7 @@ struct race {
 static u64 seed = 1;
 static const struct race *race;
 static u64 nr_events;
+static bool keeps;		/* the ring keeps its oldest events */
 static struct fixture f;
 /* Only its owner consumes events. What follows is the owner's. */
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER;
@@ -78,12 +79,13 @@ static u32 race_size(u64 number)
 
 static void *race_write(void *unused)
 {
-	u64 number;
+	u64 number = 0, i;
 
-	for (number = 0; number < nr_events; number++) {
-		fixture_write(&f, race_size(number), number, number);
-		bytes_written += page_event_size(race_size(number));
-		__atomic_store_n(&nr_written, number + 1, __ATOMIC_RELEASE);
+	for (i = 0; i < nr_events; i++) {
+		if (!fixture_write(&f, race_size(number), number, number))
+			continue;
+		bytes_written += page_event_size(race_size(number++));
+		__atomic_store_n(&nr_written, number, __ATOMIC_RELEASE);
 	}
 
 	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
@@ -269,6 +271,7 @@ static void race_init(const struct race *r)
 	race = r;
 	nr_events = EVENTS / (1 + r->size / 100);
 	fixture_init(&f, r->nr_pages);
+	trace_ring_set_overwrite(&f.ring, !keeps);
 	nr_read_before = calloc(nr_events, sizeof(*nr_read_before));
 	expected = 0;
 	nr_read = 0;
@@ -310,12 +313,14 @@ static void race_run(void)
 /* All is read, or lost. */
 static void check_read(void)
 {
-	CHECK(expected == nr_events && nr_read + nr_lost == nr_events);
+	CHECK(expected == nr_written && nr_read + nr_lost == nr_written);
+	CHECK(!keeps || !nr_lost);
 	expect_all_counters(&f, (struct counters){
-		.entries	= nr_events,
+		.entries	= nr_written,
 		.overrun	= nr_lost,
+		.dropped	= nr_events - nr_written,
 		.tail		= f.ring.tail,
-		.bytes		= bytes_written - trace_ring_used(&f.ring),
+		.bytes		= bytes_written - (f.ring.ended ?: trace_ring_used(&f.ring)),
 		.overrun_bytes	= bytes_written - bytes_read,
 	});
 }
@@ -333,7 +338,7 @@ static void check_race(const struct race *r)
 	if (r->readers)
 		check_read();
 	tap_note("%u pages: %llu written, %llu read, %llu lost; %llu snapshots, %llu in vain",
-		 r->nr_pages, nr_events, nr_read, nr_lost, nr_snapshots, nr_unknown);
+		 r->nr_pages, nr_written, nr_read, nr_lost, nr_snapshots, nr_unknown);
 	free(nr_read_before);
 	fixture_free(&f);
 }
@@ -377,12 +382,23 @@ static void test_both(void)
 	check_race(&(struct race){ 17, NUMBERED, 30, 100, 2, 2 });
 }
 
+/* The ring keeps its oldest events: each that is written is read, and the others are counted. */
+static void test_keeps(void)
+{
+	keeps = true;
+	check_race(&(struct race){ 3, NUMBERED, 6, 0, 1, 0 });
+	check_race(&(struct race){ 4, EVENT_MAX - 12, 4, 30, 2, 0 });
+	check_race(&(struct race){ 17, NUMBERED, 30, 100, 1, 1 });
+	keeps = false;
+}
+
 static const struct tap_test tests[] = {
 	{ "small events are read once or reported lost, in place", test_small },
 	{ "large events are read once or reported lost, in place", test_large },
 	{ "readers may take turns", test_readers },
 	{ "non-consuming readers see each event once, or its loss in its place", test_snapshots },
 	{ "... while others read", test_both },
+	{ "a ring that keeps its oldest events loses none", test_keeps },
 };
 
 int main(int argc, char **argv)

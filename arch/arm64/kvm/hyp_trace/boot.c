@@ -4,10 +4,11 @@
  *
  *	hyp_trace_event=	which events, and that tracing starts
  *	hyp_trace_buffer_size=	how large the rings are
+ *	hyp_trace_options=	options of the instance
  *	hyp_trace_accounting=	whether accounting is on
  *
- * The first two are to the hypervisor what trace_event= and trace_buf_size= are to the kernel, and
- * take the same values. A wrong value is logged, and booting goes on.
+ * The first three are to the hypervisor what trace_event=, trace_buf_size= and trace_options= are to
+ * the kernel, and take the same values. A wrong value is logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -30,6 +31,7 @@
 
 static char hyp_trace_boot_words[COMMAND_LINE_SIZE] __initdata;
 static char *hyp_trace_boot_size __initdata;
+static char *hyp_trace_boot_options __initdata;
 
 /* Set once tracing is set up */
 static struct trace_remote *hyp_trace_boot_remote;
@@ -50,6 +52,13 @@ static int __init hyp_trace_setup_size(char *str)
 	return 1;
 }
 __setup("hyp_trace_buffer_size=", hyp_trace_setup_size);
+
+static int __init hyp_trace_setup_options(char *str)
+{
+	hyp_trace_boot_options = str;
+	return 1;
+}
+__setup("hyp_trace_options=", hyp_trace_setup_options);
 
 #ifdef CONFIG_KVM_HYP_ACCOUNTING
 static bool hyp_trace_boot_accounting __initdata;
@@ -83,6 +92,16 @@ static void __init hyp_trace_boot_set_size(struct trace_remote *remote, char *st
 		pr_warn("kvm: hyp_trace: no such buffer size: %s\n", str);
 }
 
+static void __init hyp_trace_boot_set_options(struct trace_remote *remote, char *words)
+{
+	char *word;
+
+	while ((word = strsep(&words, ","))) {
+		if (*word && trace_remote_set_option(remote, word))
+			pr_warn("kvm: hyp_trace: no such option: %s\n", word);
+	}
+}
+
 /* The events that the words say, and no others. */
 static void __init hyp_trace_boot_set_events(struct trace_remote *remote, char *words)
 {
@@ -102,6 +121,8 @@ static void __init hyp_trace_boot(struct trace_remote *remote)
 
 	if (hyp_trace_boot_size)
 		hyp_trace_boot_set_size(remote, hyp_trace_boot_size);
+
+	hyp_trace_boot_set_options(remote, hyp_trace_boot_options);
 
 	if (security_locked_down(LOCKDOWN_TRACEFS))
 		return;

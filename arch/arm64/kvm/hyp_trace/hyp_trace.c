@@ -49,6 +49,11 @@ static int hyp_trace_reset(void *priv, int cpu)
 	return hyp_trace_hypcall(__hyp_trace_reset, cpu);
 }
 
+static int hyp_trace_set_overwrite(void *priv, int cpu, bool overwrite)
+{
+	return hyp_trace_hypcall(__hyp_trace_set_overwrite, cpu, overwrite);
+}
+
 /* What a trigger did that there is not any more has no effect from now on. */
 static int hyp_trace_set_stopped(void *priv, bool stopped)
 {
@@ -171,6 +176,7 @@ static const struct trace_remote_ops hyp_trace_ops = {
 	.enable_cpu	= hyp_trace_enable_cpu,
 	.swap_reader	= hyp_trace_swap_reader,
 	.reset_ring	= hyp_trace_reset,
+	.set_overwrite	= hyp_trace_set_overwrite,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= hyp_trace_clock_start,
 	.stop		= hyp_trace_clock_stop,

@@ -143,6 +143,12 @@ void ring_test_iter_stopped(struct kunit *test);
 void ring_test_iter_random(struct kunit *test);
 void ring_test_iter_corrupt(struct kunit *test);
 
+/* test_full.c */
+void ring_test_full_kept(struct kunit *test);
+void ring_test_full_ended(struct kunit *test);
+void ring_test_full_reset(struct kunit *test);
+void ring_test_full_changed(struct kunit *test);
+
 /* test_dump.c */
 void ring_test_dump_empty(struct kunit *test);
 void ring_test_dump_all(struct kunit *test);

@@ -43,8 +43,8 @@ static void choose_this(struct kunit *test, struct trace_remote *remote,
 	scoped_guard(mutex, &remote->tasks_lock)
 		rcu_assign_pointer(remote->pids[which], list);
 	/* Each CPU looks at the lists again. */
-	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, TRACE_REMOTE_RECORD_CMD, true));
-	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, TRACE_REMOTE_RECORD_CMD, false));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, true));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, false));
 }
 
 /* Another task, which says whether the ring has it */
@@ -181,7 +181,7 @@ void remote_test_fork(struct kunit *test)
 	choose_kthreadd(test, remote);
 	for (on = false; ; on = true) {
 		KUNIT_EXPECT_EQ(test, 0,
-				trace_remote_set_option(remote, TRACE_REMOTE_EVENT_FORK, on));
+				trace_remote_set_task_option(remote, TRACE_REMOTE_EVENT_FORK, on));
 		child = kthread_run(wait_for_stop, NULL, "remote_test_fork");
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, child);
 		pid = child->pid;

@@ -22,7 +22,8 @@
  *				remote has users
  * cpu_hotplug_lock		held while a thread is asked to write, so that it is not parked
  * remote_test_cpu.request_lock	one request at a time
- * remote_test_cpu.lock		an event is written; or @on changes; or the ring is reset
+ * remote_test_cpu.lock		an event is written; or @on changes; or the ring is reset, or its
+ *				mode changes
  * remote_test_trigger_lock	a trigger fires, or is set; or tracing is stopped
  *
  * As with any remote, remote_test_swap_reader() takes no lock against the writer.
@@ -451,6 +452,15 @@ static int remote_test_reset(void *priv, int nr)
 	return 0;
 }
 
+static int remote_test_set_overwrite(void *priv, int nr, bool overwrite)
+{
+	struct remote_test_cpu *cpu = per_cpu_ptr(&remote_test_cpus, nr);
+
+	guard(raw_spinlock_irqsave)(&cpu->lock);
+	trace_ring_set_overwrite(&cpu->ring, overwrite);
+	return 0;
+}
+
 /* The clock is the kernel's own: there is nothing to set. */
 static int remote_test_start(void *priv)
 {
@@ -560,6 +570,7 @@ static const struct trace_remote_ops remote_test_ops = {
 	.enable_cpu	= remote_test_enable_cpu,
 	.swap_reader	= remote_test_swap_reader,
 	.reset_ring	= remote_test_reset,
+	.set_overwrite	= remote_test_set_overwrite,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= remote_test_start,
 	.stop		= remote_test_stop,

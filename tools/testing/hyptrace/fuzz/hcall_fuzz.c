@@ -57,6 +57,7 @@ static const struct hcall hcalls[] = {
 	{ handle___hyp_trace_set_stopped,	"n" },
 	{ handle___hyp_trace_set_trigger,	"ennn" },
 	{ handle___hyp_trace_trigger_count,	"e" },
+	{ handle___hyp_trace_set_overwrite,	"cn" },
 };
 
 /* What the trigger of each event does, as the host has set it */
@@ -259,10 +260,11 @@ static void check_written(const struct trace_ring *ring, const struct event *eve
 		       event->size));
 }
 
+/* An event that is to be written is written, unless the ring is full and keeps its events. */
 static void checked_event(struct input *input)
 {
 	const struct trace_ring *ring = &hyp_trace_cpu[el2_cpu].ring;
-	u64 entries = ring->entries, stamp = ring->time_stamp;
+	u64 entries = ring->entries, stamp = ring->time_stamp, dropped = ring->dropped;
 	bool written, stopped = hyp_trace_stopped;
 	struct event event;
 	u64 count;
@@ -275,7 +277,10 @@ static void checked_event(struct input *input)
 	written = is_to_be_written(&event, &stopped, &count);
 	write_event(&event);
 	WARN_ON(hyp_trace_stopped != stopped || hyp_trace_trigger_count(event.nr) != count);
+	if (!ring->overwrite && ring->dropped != dropped)
+		written = false;
 	WARN_ON(ring->entries != entries + written);
+	WARN_ON(ring->dropped > dropped + 1);
 	if (written)
 		check_written(ring, &event, stamp);
 }

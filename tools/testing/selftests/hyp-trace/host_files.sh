@@ -23,6 +23,7 @@ events/hypervisor/EVENT/filter		events/kvm/kvm_exit/filter
 events/hypervisor/EVENT/format		events/kvm/kvm_exit/format
 events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
 events/hypervisor/EVENT/trigger		events/kvm/kvm_exit/trigger
+options/overwrite
 per_cpu/CPU/accounting			per_cpu/cpu0/trace
 per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
 per_cpu/CPU/stats			per_cpu/cpu0/stats

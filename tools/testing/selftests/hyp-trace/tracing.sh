@@ -147,6 +147,7 @@ reset_to() {
 	echo >"$HYP/trace"
 	echo "$1" >"$HYP/buffer_size_kb"
 	echo 50 >"$HYP/buffer_percent"
+	echo 1 >"$HYP/options/overwrite"
 	echo 0 >"$EVENTS/filter"
 	# shellcheck disable=SC2086 # words
 	only $BASIC

@@ -217,6 +217,7 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_enable:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_swap_reader:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_reset:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_overwrite:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_event:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_add_pred:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_filter:

@@ -493,14 +493,14 @@ int hyp_trace_ring_pop(struct hyp_trace_cpu *trace)
 }
 
 /*
- * Get the writer's part of the ring until hyp_trace_release(): the ring's CPU is this one,
- * or it is parked and stays so. False if that CPU may be in the middle of an event.
+ * Get the writer's part of the ring until hyp_trace_release(): the ring's CPU is this one, it is
+ * OFF, or it is parked, and stays so. False if that CPU may be in the middle of an event.
  */
 static bool hyp_trace_hold(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&trace->lock);
 
-	if (trace == this_cpu_ptr(&hyp_trace_cpu))
+	if (trace == this_cpu_ptr(&hyp_trace_cpu) || hyp_trace_is_off(trace))
 		return true;
 
 	return atomic_cmpxchg_acquire(&trace->writer, HYP_TRACE_PARKED,
@@ -511,7 +511,7 @@ static void hyp_trace_release(struct hyp_trace_cpu *trace)
 {
 	hyp_assert_lock_held(&trace->lock);
 
-	if (trace != this_cpu_ptr(&hyp_trace_cpu))
+	if (atomic_read(&trace->writer) == HYP_TRACE_HELD)
 		atomic_set_release(&trace->writer, HYP_TRACE_PARKED);	/* (P) */
 }
 
@@ -591,15 +591,32 @@ int hyp_trace_reset(struct hyp_trace_cpu *trace)
 	if (trace->state != HYP_TRACE_READY)
 		return -ENODEV;
 
-	if (hyp_trace_is_off(trace)) {
-		trace_ring_reset(&trace->ring);
-		return 0;
-	}
-
 	if (!hyp_trace_hold(trace))
 		return -EBUSY;
 
 	trace_ring_reset(&trace->ring);
+	hyp_trace_release(trace);
+	return 0;
+}
+
+/**
+ * hyp_trace_set_overwrite - what the ring of a CPU does when all of it is unread
+ * @trace:	as for hyp_trace_reset()
+ * @overwrite:	whether it overwrites the oldest events, as at first, or drops new ones
+ *
+ * Return: as hyp_trace_reset().
+ */
+int hyp_trace_set_overwrite(struct hyp_trace_cpu *trace, bool overwrite)
+{
+	hyp_assert_lock_held(&trace->lock);
+
+	if (trace->state != HYP_TRACE_READY)
+		return -ENODEV;
+
+	if (!hyp_trace_hold(trace))
+		return -EBUSY;
+
+	trace_ring_set_overwrite(&trace->ring, overwrite);
 	hyp_trace_release(trace);
 	return 0;
 }

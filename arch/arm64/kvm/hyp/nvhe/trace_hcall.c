@@ -98,6 +98,14 @@ void handle___hyp_trace_reset(struct kvm_cpu_context *host_ctxt)
 	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_reset, cpu);
 }
 
+void handle___hyp_trace_set_overwrite(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, cpu, host_ctxt, 1);
+	DECLARE_REG(bool, overwrite, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = hyp_trace_locked(hyp_trace_set_overwrite, cpu, overwrite);
+}
+
 void handle___hyp_trace_set_event(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, nr, host_ctxt, 1);

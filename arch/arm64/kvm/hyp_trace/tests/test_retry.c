@@ -22,6 +22,7 @@
 #define retry_test__hyp_trace_enable(...)	(-ENODEV)
 #define retry_test__hyp_trace_swap_reader(...)	(-ENODEV)
 #define retry_test__hyp_trace_reset(...)	(-ENODEV)
+#define retry_test__hyp_trace_set_overwrite(...)	(-ENODEV)
 #define retry_test__hyp_trace_set_event(...)	(-ENODEV)
 #define retry_test__hyp_trace_set_stopped(...)	(-ENODEV)
 #define retry_test__hyp_trace_is_stopped(...)	(-ENODEV)

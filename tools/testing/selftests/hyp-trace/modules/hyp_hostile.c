@@ -345,7 +345,10 @@ static void any_call(struct attacker *a)
 		a->swapped += attack(a, __hyp_trace_swap_reader, any_cpu(a)) >= 0;
 		break;
 	case 9:
-		attack(a, __hyp_trace_reset, any_cpu(a));
+		if (below(a, 2))
+			attack(a, __hyp_trace_reset, any_cpu(a));
+		else
+			attack(a, __hyp_trace_set_overwrite, any_cpu(a), any_u64(a));
 		break;
 	case 10:
 		attack(a, __hyp_trace_set_event, below(a, 4) ? below(a, 24) : any_u64(a),
@@ -494,6 +497,7 @@ static void try_not_ready(void)
 {
 	expect(-ENODEV, __hyp_trace_swap_reader, (u64)ring_cpu);
 	expect(-ENODEV, __hyp_trace_reset, (u64)ring_cpu);
+	expect(-ENODEV, __hyp_trace_set_overwrite, (u64)ring_cpu, (u64)0);
 	expect(-EINVAL, __hyp_trace_ring_pop, (u64)nr_cpu_ids);
 }
 
@@ -556,6 +560,8 @@ static void try_unload(u64 meta, u64 pages)
 	expect(0, __hyp_trace_swap_reader, (u64)ring_cpu);
 	expect(-ENODATA, __hyp_trace_swap_reader, (u64)ring_cpu);
 	expect(0, __hyp_trace_reset, (u64)ring_cpu);
+	expect(0, __hyp_trace_set_overwrite, (u64)ring_cpu, (u64)0);
+	expect(-EINVAL, __hyp_trace_set_overwrite, (u64)nr_cpu_ids, (u64)0);
 	for (i = 0; i < 3; i++) {
 		expect(1, __hyp_trace_ring_pop, (u64)ring_cpu);
 		expect(-ENODEV, __hyp_trace_swap_reader, (u64)ring_cpu);
