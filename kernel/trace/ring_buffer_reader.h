@@ -10,6 +10,8 @@
  *	read_page	consumes events by the page
  *	iter		reads events without consuming them
  *	dump		reads the last events without a lock
+ *
+ * A copy is another buffer, with what the rings had at one moment. It is read by iter.
  */
 #ifndef __RING_BUFFER_READER_H
 #define __RING_BUFFER_READER_H
@@ -20,6 +22,7 @@
 struct cpumask;
 struct rb_reader;
 struct ring_buffer_event;
+struct ring_buffer_reader_copy;
 struct ring_buffer_reader_iter;
 struct ring_buffer_writer;
 struct trace_buffer;
@@ -98,6 +101,16 @@ ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts);
 unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
+
+struct ring_buffer_reader_copy *
+ring_buffer_reader_copy_alloc(struct trace_buffer *from, u64 (*clock)(void));
+void ring_buffer_reader_copy_free(struct ring_buffer_reader_copy *copy);
+struct trace_buffer *ring_buffer_reader_copy_buffer(struct ring_buffer_reader_copy *copy);
+bool ring_buffer_reader_copy_fits(struct ring_buffer_reader_copy *copy, struct trace_buffer *from,
+				  int cpu);
+void ring_buffer_reader_copy_clear(struct ring_buffer_reader_copy *copy, int cpu);
+int ring_buffer_reader_copy_take(struct ring_buffer_reader_copy *copy, struct trace_buffer *from,
+				 int which);
 
 /**
  * struct ring_buffer_reader_walk - the events of a page, one after the other

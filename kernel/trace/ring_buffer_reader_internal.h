@@ -2,6 +2,7 @@
 /*
  * What the files share that read the rings of a remote writer
  *
+ *	ring_buffer_reader_copy.c	copies rings aside
  *	ring_buffer_reader.c		buffers, CPUs, mappings, counters
  *	ring_buffer_reader_cursor.c	consumes events one by one
  *	ring_buffer_reader_page.c	consumes events by the page
@@ -194,6 +195,10 @@ struct ring_buffer_writer_page *rb_reader_oldest_page(struct rb_reader *reader);
 struct ring_buffer_writer_page *rb_reader_next_page(struct rb_reader *reader,
 						    unsigned int *commit);
 u64 rb_reader_count_page(const struct ring_buffer_writer_page *page);
+struct ring_buffer_writer_page *rb_reader_page_at(struct rb_reader *reader, u64 pos);
+bool rb_reader_copy_page_at(struct rb_reader *reader, u64 pos,
+			    const struct ring_buffer_writer_page *page, unsigned int commit,
+			    struct ring_buffer_writer_page *to);
 
 /**
  * struct rb_batch - events of the reader's page that are consumed together

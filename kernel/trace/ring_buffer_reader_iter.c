@@ -91,29 +91,12 @@ static bool rb_iter_skip(struct ring_buffer_reader_iter *iter)
 static bool rb_iter_copy(struct ring_buffer_reader_iter *iter,
 			 const struct ring_buffer_writer_page *page)
 {
-	struct rb_reader *reader = iter->reader;
 	unsigned int commit = rb_writer_commit(page);
+	bool copied = rb_reader_copy_page_at(iter->reader, iter->span.pos, page, commit,
+					     iter->page);
 
-	rb_walk_start(&iter->walk, iter->page, commit, 0, READ_ONCE(page->time_stamp));
-	/* If the writer overwrites the page, meta->next shows it. */
-	data_race(memcpy(iter->page->data, page->data, commit));
-	smp_rmb();						/* (G) */
-
-	return iter->span.pos == reader->pos ||
-	       READ_ONCE(reader->meta->next) < iter->span.pos + reader->nr_slots;
-}
-
-/* The page at iter->span.pos; NULL if that is gone. */
-static struct ring_buffer_writer_page *rb_iter_find(struct ring_buffer_reader_iter *iter)
-{
-	struct rb_reader *reader = iter->reader;
-	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
-
-	if (iter->span.pos == reader->pos)
-		return rb_reader_page(reader);
-	if (iter->span.pos < rb_writer_oldest(reader, tail))
-		return NULL;
-	return *rb_writer_slot(reader, iter->span.pos);
+	rb_walk_start(&iter->walk, iter->page, commit, 0, iter->page->time_stamp);
+	return copied;
 }
 
 static bool rb_iter_at_end(struct ring_buffer_reader_iter *iter)
@@ -140,7 +123,7 @@ static enum rb_iter_result rb_iter_try_page(struct ring_buffer_reader_iter *iter
 		if (rb_iter_at_end(iter))
 			return RB_ITER_END;
 
-		page = rb_iter_find(iter);
+		page = rb_reader_page_at(iter->reader, iter->span.pos);
 		if (page && rb_iter_copy(iter, page)) {
 			iter->span.pos++;
 			return RB_ITER_COPIED;

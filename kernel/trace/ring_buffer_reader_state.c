@@ -259,3 +259,32 @@ struct ring_buffer_writer_page *rb_reader_next_page(struct rb_reader *reader,
 
 	return rb_reader_page(reader);
 }
+
+/* The page at @pos; NULL if that is gone. */
+struct ring_buffer_writer_page *rb_reader_page_at(struct rb_reader *reader, u64 pos)
+{
+	u64 tail = smp_load_acquire(&reader->meta->tail);	/* (B) */
+
+	if (pos == reader->pos)
+		return rb_reader_page(reader);
+	if (pos < rb_writer_oldest(reader, tail))
+		return NULL;
+	return *rb_writer_slot(reader, pos);
+}
+
+/*
+ * Copy @commit bytes of events of @page, the one at @pos. False if the writer has overwritten it
+ * meanwhile.
+ */
+bool rb_reader_copy_page_at(struct rb_reader *reader, u64 pos,
+			    const struct ring_buffer_writer_page *page, unsigned int commit,
+			    struct ring_buffer_writer_page *to)
+{
+	to->time_stamp = READ_ONCE(page->time_stamp);
+	to->commit = commit;
+	/* If the writer overwrites the page, meta->next shows it. */
+	data_race(memcpy(to->data, page->data, commit));
+	smp_rmb();						/* (G) */
+
+	return pos == reader->pos || READ_ONCE(reader->meta->next) < pos + reader->nr_slots;
+}

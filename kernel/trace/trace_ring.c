@@ -84,12 +84,12 @@
  *	trace_ring.c:trace_ring_swap_reader
  *	ring_buffer_reader.c:rb_reader_page_is_complete
  *	ring_buffer_reader_dump.c:rb_dump_find_pages
- *	ring_buffer_reader_iter.c:rb_iter_find
  *	ring_buffer_reader_iter.c:rb_iter_try_end
  *	ring_buffer_reader_page.c:rb_reader_next_is_complete
  *	ring_buffer_reader_state.c:rb_reader_is_empty
  *	ring_buffer_reader_state.c:rb_reader_next_page
  *	ring_buffer_reader_state.c:rb_reader_oldest_page
+ *	ring_buffer_reader_state.c:rb_reader_page_at
  *	ring_buffer_reader_state.c:rb_reader_set_page
  *	ring_buffer_reader_state.c:rb_writer_get_state
  *
@@ -122,7 +122,7 @@
  *	trace_ring.c:trace_ring_next_page
  *   with
  *	ring_buffer_reader_dump.c:rb_dump_is_there
- *	ring_buffer_reader_iter.c:rb_iter_copy
+ *	ring_buffer_reader_state.c:rb_reader_copy_page_at
  *	ring_buffer_reader_state.c:rb_writer_get_state
  *
  *	The writer stores meta->next, then what belongs to that position: the overrun, the

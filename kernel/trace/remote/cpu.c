@@ -2,9 +2,9 @@
 /*
  * Calls of a remote on each CPU
  *
- * A remote enables and resets the ring of a CPU, or sets its mode, on that CPU. Only for a CPU that is offline does
- * another one make the call. So the remote needs no lock against the writer of the ring. No CPU
- * comes or goes meanwhile: the caller holds cpu_hotplug_lock.
+ * A remote enables and resets the ring of a CPU, or sets its mode, on that CPU. Only for a CPU that
+ * is offline does another one make the call. So the remote needs no lock against the writer of the
+ * ring. No CPU comes or goes meanwhile: the caller holds cpu_hotplug_lock.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>

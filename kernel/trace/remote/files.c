@@ -5,9 +5,10 @@
  *	<name>/
  *	    tracing_on  tracing_cpumask  trace_clock  current_tracer  write_event
  *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
- *	    trace  trace_pipe  error_log
- *	    set_event_pid  set_event_notrace_pid  trace_options  options/{event-fork,overwrite,record-cmd}
- *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,stats,buffer_size_kb}
+ *	    trace  trace_pipe  snapshot  error_log
+ *	    set_event_pid  set_event_notrace_pid
+ *	    trace_options  options/{event-fork,overwrite,record-cmd}
+ *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,snapshot,stats,buffer_size_kb}
  *	    files of the remote's own, here and in per_cpu/cpuN
  *	    available_events  set_event
  *	    events/{enable,header_page,header_event}
@@ -231,6 +232,7 @@ static const struct trace_remote_file remote_files[] = {
 	{ "buffer_percent",	TRACE_MODE_WRITE,	&buffer_percent_fops },
 	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
 	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },
+	{ "snapshot",		TRACE_MODE_WRITE,	&trace_remote_snapshot_fops },
 	{ "error_log",		TRACE_MODE_WRITE,	&trace_remote_errors_fops },
 	{ }
 };
@@ -243,6 +245,7 @@ static const struct trace_remote_file remote_test_files[] = {
 
 static const struct trace_remote_file remote_cpu_files[] = {
 	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
+	{ "snapshot",		TRACE_MODE_WRITE,	&trace_remote_snapshot_fops },
 	{ "stats",		TRACE_MODE_READ,	&trace_remote_stats_fops },
 	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
 	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },

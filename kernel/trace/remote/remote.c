@@ -103,6 +103,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 	trace_remote_instance_init(remote);
 	trace_remote_tasks_init(remote);
 	trace_remote_read_init(remote);
+	trace_remote_snapshot_init(remote);
 	remote->percent = REMOTE_DEFAULT_PERCENT;
 	return remote;
 }
@@ -163,6 +164,7 @@ void trace_remote_destroy(struct trace_remote *remote)
 	trace_remote_set_on(remote, false);
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
 	trace_remote_tasks_free(remote);
+	trace_remote_free_snapshot(remote);
 	remote_remove_hotplug(remote);
 	trace_remote_events_unregister(remote);
 	trace_remote_free_filters(remote);

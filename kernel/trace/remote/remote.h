@@ -8,12 +8,13 @@
  *	pid_files.c	set_event_pid, set_event_notrace_pid
  *	options.c	trace_options, options/
  *	cpumask_file.c	tracing_cpumask
- *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace, stats
+ *	pipe.c raw.c show.c stats.c	trace_pipe, trace_pipe_raw, trace and snapshot, stats
  *	dump.c		the last events on the console
  *	wait.c		waiting for events
  *	triggers.c	events that turn tracing off or on
  *	filter.c	filters
  *	errors.c	error_log
+ *	snapshot.c	the copy of the rings that snapshot shows
  *	instance.c	the life of the buffer; tracing on and off
  *	tasks.c		the tasks that CPUs run
  *	buffer.c	the rings of all CPUs
@@ -52,6 +53,7 @@
 struct dentry;
 struct eventfs_inode;
 struct trace_remote_dumper;
+struct trace_remote_snapshot;
 
 /**
  * struct trace_remote_buffer - the rings of all CPUs, and their reader
@@ -144,6 +146,8 @@ enum trace_remote_task_option {
  *
  * @read_sem:	see read_lock.c
  * @percent:	buffer_percent
+ * @snapshot_lock: covers @snapshot, see snapshot.c
+ * @snapshot:	the copy of the rings; NULL if there is none
  * @stats_lock:	covers the counters that are kept
  * @events_lock: covers trace_remote_event.enabled, @events_bitmap and @events_on, and
  *		that the remote agrees
@@ -190,6 +194,8 @@ struct trace_remote {
 
 	struct rw_semaphore			read_sem;
 	unsigned int				percent;
+	struct mutex				snapshot_lock;	/* covers snapshot */
+	struct trace_remote_snapshot		*snapshot;
 	struct mutex				stats_lock;	/* covers last_stats */
 	struct mutex				events_lock;	/* covers enabled events */
 	unsigned long				*events_bitmap;
@@ -415,10 +421,21 @@ static inline void trace_remote_dump_unregister(struct trace_remote *remote)
 }
 #endif
 
+/* snapshot.c: the copy of the rings that snapshot shows */
+void trace_remote_snapshot_init(struct trace_remote *remote);
+int trace_remote_take_snapshot(struct trace_remote *remote, int which);
+void trace_remote_clear_snapshot(struct trace_remote *remote, int which);
+void trace_remote_free_snapshot(struct trace_remote *remote);
+struct trace_remote_snapshot *trace_remote_get_snapshot(struct trace_remote *remote);
+void trace_remote_put_snapshot(struct trace_remote *remote,
+			       struct trace_remote_snapshot *snapshot);
+struct trace_buffer *trace_remote_snapshot_buffer(struct trace_remote_snapshot *snapshot);
+
 /* pipe.c, raw.c, show.c, stats.c */
 extern const struct file_operations trace_remote_pipe_fops;
 extern const struct file_operations trace_remote_raw_fops;
 extern const struct file_operations trace_remote_show_fops;
+extern const struct file_operations trace_remote_snapshot_fops;
 extern const struct file_operations trace_remote_stats_fops;
 
 /* events.c: which events are enabled */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * trace: a remote's events as text, without consuming them
+ * trace and snapshot: a remote's events as text, without consuming them
  *
  * What is shown is what the rings held when reading began, merged by time. Lost events are
- * reported at the place where they were lost. A write, and O_TRUNC alone, clears the buffer.
+ * reported at the place where they were lost. A write to trace, and O_TRUNC alone, clears the
+ * buffer.
+ *
+ * snapshot shows the copy of the rings that there is when reading begins, or how to make one.
+ * Numbers that are written to it take a snapshot (1), free it (0) or clear it (others).
  *
  * Locking: the seq_file's; an open file's iterators are its own.
  */
@@ -19,6 +23,8 @@
  * struct trace_remote_show - a file open for reading
  * @remote:	its remote
  * @iter:	the line to be shown; @iter.cpu_file is whose events
+ * @is_of_copy:	the file is snapshot
+ * @snapshot:	where from, if so; NULL if there is none
  * @buffer:	where from; NULL before reading began, and if it was not loaded then
  * @started:	reading has begun
  * @pos:	number of that line, 0 is the header
@@ -28,6 +34,8 @@
 struct trace_remote_show {
 	struct trace_remote		*remote;
 	struct trace_iterator		iter;
+	bool				is_of_copy;
+	struct trace_remote_snapshot	*snapshot;
 	struct trace_buffer		*buffer;
 	bool				started;
 	loff_t				pos;
@@ -61,6 +69,30 @@ static bool remote_show_peek(struct trace_remote_show *show, int cpu, u64 *ts)
 	return ring_buffer_reader_iter_lost(iter);
 }
 
+/* The rings stay the same as long as the file is open. The snapshot is that of now. */
+static void remote_show_get_buffer(struct trace_remote_show *show)
+{
+	struct trace_remote *remote = show->remote;
+
+	if (!show->is_of_copy) {
+		if (!show->buffer)
+			show->buffer = trace_remote_get_buffer(remote);
+		return;
+	}
+
+	trace_remote_put_snapshot(remote, show->snapshot);
+	show->snapshot = trace_remote_get_snapshot(remote);
+	show->buffer = show->snapshot ? trace_remote_snapshot_buffer(show->snapshot) : NULL;
+}
+
+static void remote_show_put_buffer(struct trace_remote_show *show)
+{
+	if (show->is_of_copy)
+		trace_remote_put_snapshot(show->remote, show->snapshot);
+	else if (show->buffer)
+		trace_remote_put_buffer(show->remote);
+}
+
 static int remote_show_start(struct trace_remote_show *show)
 {
 	int cpu;
@@ -69,8 +101,7 @@ static int remote_show_start(struct trace_remote_show *show)
 	remote_show_stop(show);
 	show->pos = 0;
 	show->started = true;
-	if (!show->buffer)
-		show->buffer = trace_remote_get_buffer(show->remote);
+	remote_show_get_buffer(show);
 	if (!show->buffer)
 		return 0;
 
@@ -176,6 +207,33 @@ static void remote_seq_stop(struct seq_file *m, void *v)
 {
 }
 
+/* As the host's file has it */
+static const char remote_snapshot_help[] =
+	"# Snapshot commands:\n"
+	"# echo 0 > snapshot : Clears and frees snapshot buffer\n"
+	"# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+	"#                      Takes a snapshot of the main buffer.\n"
+	"# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n"
+	"#                      (Doesn't have to be '2' works with any number that\n"
+	"#                       is not a '0' or '1')\n";
+
+static const char remote_snapshot_cpu_help[] =
+	"# Snapshot commands:\n"
+	"# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+	"# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+	"#                      Takes a snapshot of the main buffer for this cpu.\n"
+	"# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does not allocate)\n"
+	"#                      (Doesn't have to be '2' works with any number that\n"
+	"#                       is not a '0' or '1')\n";
+
+static void remote_show_help(struct seq_file *m, struct trace_remote_show *show)
+{
+	seq_puts(m, "# tracer: nop\n#\n");
+	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", show->snapshot ? "allocated" : "freed");
+	seq_puts(m, show->iter.cpu_file == RING_BUFFER_ALL_CPUS ? remote_snapshot_help :
+								 remote_snapshot_cpu_help);
+}
+
 static void remote_show_header(struct seq_file *m, struct trace_remote_show *show)
 {
 	unsigned long entries = 0, written = 0;
@@ -211,7 +269,10 @@ static int remote_seq_show(struct seq_file *m, void *v)
 	struct trace_seq *s = &show->iter.seq;
 
 	if (v == SEQ_START_TOKEN) {
-		remote_show_header(m, show);
+		if (show->is_of_copy && trace_remote_merge_first(&show->merge) < 0)
+			remote_show_help(m, show);
+		else
+			remote_show_header(m, show);
 		return 0;
 	}
 
@@ -264,8 +325,7 @@ static int remote_show_release(struct inode *inode, struct file *file)
 
 	show = ((struct seq_file *)file->private_data)->private;
 	remote_show_stop(show);
-	if (show->buffer)
-		trace_remote_put_buffer(show->remote);
+	remote_show_put_buffer(show);
 	remote_show_free(show);
 	seq_release(inode, file);
 	return trace_remote_release(inode, file);
@@ -306,6 +366,66 @@ const struct file_operations trace_remote_show_fops = {
 	.read_iter	= seq_read_iter,
 	.splice_read	= copy_splice_read,
 	.write		= remote_show_write,
+	.llseek		= trace_remote_lseek,
+	.release	= remote_show_release,
+};
+
+static int remote_snapshot_open_read(struct inode *inode, struct file *file)
+{
+	struct trace_remote_show *show;
+	int ret;
+
+	if (!(file->f_mode & FMODE_READ))
+		return 0;
+
+	ret = remote_show_open_read(inode, file);
+	if (ret)
+		return ret;
+
+	show = ((struct seq_file *)file->private_data)->private;
+	show->is_of_copy = true;
+	return 0;
+}
+
+/* O_TRUNC changes nothing: that is what the host's file does. */
+static int remote_snapshot_open(struct inode *inode, struct file *file)
+{
+	return trace_remote_open_with(inode, file, remote_snapshot_open_read);
+}
+
+static int remote_snapshot_change(struct trace_remote *remote, int cpu, unsigned long val)
+{
+	if (val == 1)
+		return trace_remote_take_snapshot(remote, cpu);
+	if (!val && cpu != RING_BUFFER_ALL_CPUS)
+		return -EINVAL;
+
+	if (val)
+		trace_remote_clear_snapshot(remote, cpu);
+	else
+		trace_remote_free_snapshot(remote);
+	return 0;
+}
+
+static ssize_t remote_snapshot_write(struct file *file, const char __user *ubuf, size_t cnt,
+				     loff_t *ppos)
+{
+	unsigned long val;
+	int ret;
+
+	ret = trace_remote_get_number(ubuf, cnt, ULONG_MAX, &val);
+	if (!ret)
+		ret = remote_snapshot_change(trace_remote_of(file),
+					     trace_remote_file_nr(file_inode(file)), val);
+
+	return trace_remote_written(ret, cnt, ppos);
+}
+
+const struct file_operations trace_remote_snapshot_fops = {
+	.open		= remote_snapshot_open,
+	.read_iter	= seq_read_iter,
+	.splice_read	= copy_splice_read,
+	.write		= remote_snapshot_write,
 	.llseek		= trace_remote_lseek,
 	.release	= remote_show_release,
 };

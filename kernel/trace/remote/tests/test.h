@@ -143,6 +143,13 @@ void ring_test_iter_stopped(struct kunit *test);
 void ring_test_iter_random(struct kunit *test);
 void ring_test_iter_corrupt(struct kunit *test);
 
+/* test_copy.c */
+void ring_test_copy_random(struct kunit *test);
+void ring_test_copy_stays(struct kunit *test);
+void ring_test_copy_cleared(struct kunit *test);
+void ring_test_copy_fits(struct kunit *test);
+void ring_test_copy_race(struct kunit *test);
+
 /* test_full.c */
 void ring_test_full_kept(struct kunit *test);
 void ring_test_full_ended(struct kunit *test);
@@ -203,6 +210,8 @@ void remote_test_end(struct kunit *test);
 void remote_test_hotplug(struct kunit *test);
 void remote_test_keep_stopped(struct kunit *test);
 void remote_test_not_ready(struct kunit *test);
+void remote_test_overwrite(struct kunit *test);
+void remote_test_overwrite_refused(struct kunit *test);
 void remote_test_stopped(struct kunit *test);
 void remote_test_armed(struct kunit *test);
 void remote_test_trigger_refused(struct kunit *test);

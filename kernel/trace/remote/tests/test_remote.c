@@ -36,7 +36,9 @@
  * @nr_enabled:	calls of enable_cpu() for @moving
  * @enabled:	CPUs that enable_cpu() has enabled
  * @refused:	what enable_cpu() returns to disable a CPU, if not 0
- * @interrupted: enable_cpu() was called with interrupts on
+ * @keeps:	rings keep their oldest events
+ * @keep_error:	the result of set_overwrite() for that
+ * @interrupted: enable_cpu() or set_overwrite() was called with interrupts on
  * @elsewhere:	or on another CPU
  */
 static struct kunit_remote {
@@ -55,6 +57,8 @@ static struct kunit_remote {
 	int			nr_enabled;
 	struct cpumask		enabled;
 	int			refused;
+	bool			keeps;
+	int			keep_error;
 	bool			interrupted;
 	bool			elsewhere;
 } kunit_remote;
@@ -89,6 +93,16 @@ static int kunit_remote_enable_cpu(void *priv, int cpu, bool enable)
 		return kunit_remote.refused;
 
 	assign_bit(cpu, cpumask_bits(&kunit_remote.enabled), enable);
+	return 0;
+}
+
+static int kunit_remote_set_overwrite(void *priv, int cpu, bool overwrite)
+{
+	kunit_remote.interrupted |= !irqs_disabled();
+	if (!overwrite && kunit_remote.keep_error)
+		return kunit_remote.keep_error;
+
+	kunit_remote.keeps = !overwrite;
 	return 0;
 }
 
@@ -176,6 +190,7 @@ static const struct trace_remote_ops kunit_remote_ops = {
 	.load_ring	= kunit_remote_load_ring,
 	.unload_ring	= kunit_remote_unload_ring,
 	.enable_cpu	= kunit_remote_enable_cpu,
+	.set_overwrite	= kunit_remote_set_overwrite,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= kunit_remote_start,
 	.stop		= kunit_remote_stop,
@@ -484,6 +499,45 @@ void remote_test_not_ready(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, true));
 	KUNIT_EXPECT_EQ(test, 1, kunit_remote.nr_gets);
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* The option holds for rings that are loaded, and for those that are loaded later. */
+void remote_test_overwrite(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	KUNIT_EXPECT_EQ(test, -EINVAL, trace_remote_set_option(remote, "no"));
+	KUNIT_EXPECT_EQ(test, -EINVAL, trace_remote_set_option(remote, "overwrites"));
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, "nooverwrite"));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.keeps);
+
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.keeps);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, "overwrite"));
+	KUNIT_EXPECT_FALSE(test, kunit_remote.keeps);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, "nooverwrite"));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.keeps);
+	KUNIT_EXPECT_FALSE(test, kunit_remote.interrupted);
+}
+
+/* If the remote refuses it, the option stays as it was, or the rings are not loaded. */
+void remote_test_overwrite_refused(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	kunit_remote.keep_error = -EIO;
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_EQ(test, -EIO, trace_remote_set_option(remote, "nooverwrite"));
+	KUNIT_EXPECT_TRUE(test, remote->overwrite);
+	KUNIT_EXPECT_FALSE(test, kunit_remote.keeps);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_option(remote, "nooverwrite"));
+	KUNIT_EXPECT_EQ(test, -EIO, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
 }
 

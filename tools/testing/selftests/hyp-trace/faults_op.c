@@ -112,6 +112,11 @@ static void undo_enable(const struct op *op)
 	put("set_event", "!hyp_enter");
 }
 
+static void undo_snapshot(const struct op *op)
+{
+	put("snapshot", "0");
+}
+
 static int run_open(const struct op *op)
 {
 	fd = open(path_of(op), op->flags);
@@ -357,6 +362,8 @@ static void finish_map_again(const struct op *op)
 
 const struct op ops[] = {
 	WRITES("load", "tracing_on", "1", .undo = undo_on, .least = 6, .loads = true),
+	WRITES("snapshot", "snapshot", "1", .undo = undo_snapshot, .least = 6, .events = true),
+	OPENS("open-snapshot", "snapshot", O_RDONLY, .least = 2, .events = true),
 	WRITES("resize", "buffer_size_kb", "16", .undo = no_undo),
 	OPENS("open-trace_pipe", "trace_pipe", O_RDONLY, .least = 6, .loads = true),
 	OPENS("open-trace_pipe_raw", RAW, O_RDONLY, .least = 6, .loads = true),

@@ -26,6 +26,7 @@ events/hypervisor/EVENT/trigger		events/kvm/kvm_exit/trigger
 options/overwrite
 per_cpu/CPU/accounting			per_cpu/cpu0/trace
 per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
+per_cpu/CPU/snapshot			per_cpu/cpu0/trace
 per_cpu/CPU/stats			per_cpu/cpu0/stats
 per_cpu/CPU/trace			per_cpu/cpu0/trace
 per_cpu/CPU/trace_pipe			per_cpu/cpu0/trace_pipe
@@ -35,6 +36,7 @@ options/record-cmd
 set_event
 set_event_notrace_pid
 set_event_pid
+snapshot				trace
 stop_tracing_us				tracing_on
 trace
 trace_clock
