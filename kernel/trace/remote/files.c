@@ -3,8 +3,9 @@
  * The trace instance of a remote in tracefs
  *
  *	<name>/
- *	    tracing_on  tracing_cpumask  trace_clock  current_tracer  write_event
- *	    buffer_size_kb  buffer_total_size_kb  buffer_percent
+ *	    tracing_on  tracing_cpumask  trace_clock  timestamp_mode
+ *	    current_tracer  available_tracers  write_event
+ *	    buffer_size_kb  buffer_total_size_kb  buffer_subbuf_size_kb  buffer_percent  free_buffer
  *	    trace  trace_pipe  snapshot  error_log
  *	    set_event_pid  set_event_notrace_pid
  *	    trace_options  options/{event-fork,overwrite,record-cmd}
@@ -194,6 +195,74 @@ static ssize_t current_tracer_write(struct file *file, const char __user *ubuf, 
 
 TRACE_REMOTE_FOPS(current_tracer_fops, current_tracer_read, current_tracer_write);
 
+static ssize_t available_tracers_read(struct file *file, char __user *ubuf, size_t cnt,
+				      loff_t *ppos)
+{
+	return simple_read_from_buffer(ubuf, cnt, ppos, "nop\n", 4);
+}
+
+TRACE_REMOTE_FOPS(available_tracers_fops, available_tracers_read, NULL);
+
+/* The times of events are deltas, as the format of a page has them. */
+static ssize_t timestamp_mode_read(struct file *file, char __user *ubuf, size_t cnt,
+				   loff_t *ppos)
+{
+	return simple_read_from_buffer(ubuf, cnt, ppos, "[delta] absolute\n", 17);
+}
+
+TRACE_REMOTE_FOPS(timestamp_mode_fops, timestamp_mode_read, NULL);
+
+/* A remote's pages are of order 0. */
+static ssize_t subbuf_size_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char buf[16];
+	int len = scnprintf(buf, sizeof(buf), "%lu\n", PAGE_SIZE >> 10);
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+/* As the host's file, it takes any size for which a page is enough. */
+static ssize_t subbuf_size_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	unsigned long kb;
+	int ret;
+
+	ret = trace_remote_get_number(ubuf, cnt, PAGE_SIZE >> 10, &kb);
+	if (!ret && !kb)
+		ret = -EINVAL;
+
+	return trace_remote_written(ret, cnt, ppos);
+}
+
+TRACE_REMOTE_FOPS(subbuf_size_fops, subbuf_size_read, subbuf_size_write);
+
+/* What is written does not matter: closing the file frees the buffer. */
+static ssize_t free_buffer_write(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos)
+{
+	return trace_remote_written(0, cnt, ppos);
+}
+
+/*
+ * The host's file shrinks a buffer to nothing, which tracing may go on to use. Here tracing ends,
+ * since rings can't be freed while the remote writes to them.
+ */
+static int free_buffer_release(struct inode *inode, struct file *file)
+{
+	struct trace_remote *remote = trace_remote_of(file);
+
+	trace_remote_set_on(remote, false);
+	trace_remote_clear(remote, RING_BUFFER_ALL_CPUS);
+	return trace_remote_release(inode, file);
+}
+
+static const struct file_operations free_buffer_fops = {
+	.open		= trace_remote_open,
+	.write		= free_buffer_write,
+	.release	= free_buffer_release,
+};
+
 /* The event comes from the CPU that this runs on. */
 static int write_event(struct trace_remote *remote, u64 value)
 {
@@ -226,9 +295,13 @@ static const struct trace_remote_file remote_files[] = {
 	{ "tracing_on",		TRACE_MODE_WRITE,	&tracing_on_fops },
 	{ "tracing_cpumask",	TRACE_MODE_WRITE,	&trace_remote_cpumask_fops },
 	{ "trace_clock",	TRACE_MODE_WRITE,	&trace_clock_fops },
+	{ "timestamp_mode",	TRACE_MODE_READ,	&timestamp_mode_fops },
 	{ "current_tracer",	TRACE_MODE_WRITE,	&current_tracer_fops },
+	{ "available_tracers",	TRACE_MODE_READ,	&available_tracers_fops },
 	{ "buffer_size_kb",	TRACE_MODE_WRITE,	&buffer_size_kb_fops },
 	{ "buffer_total_size_kb", TRACE_MODE_READ,	&buffer_total_size_kb_fops },
+	{ "buffer_subbuf_size_kb", TRACE_MODE_WRITE,	&subbuf_size_fops },
+	{ "free_buffer",	0200,			&free_buffer_fops },
 	{ "buffer_percent",	TRACE_MODE_WRITE,	&buffer_percent_fops },
 	{ "trace",		TRACE_MODE_WRITE,	&trace_remote_show_fops },
 	{ "trace_pipe",		TRACE_MODE_READ,	&trace_remote_pipe_fops },

@@ -8,8 +8,10 @@ ALL_FILES='
 accounting				tracing_on
 accounting_total			trace
 available_events
+available_tracers
 buffer_percent
 buffer_size_kb
+buffer_subbuf_size_kb
 buffer_total_size_kb
 current_tracer
 error_log
@@ -23,6 +25,7 @@ events/hypervisor/EVENT/filter		events/kvm/kvm_exit/filter
 events/hypervisor/EVENT/format		events/kvm/kvm_exit/format
 events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
 events/hypervisor/EVENT/trigger		events/kvm/kvm_exit/trigger
+free_buffer
 options/overwrite
 per_cpu/CPU/accounting			per_cpu/cpu0/trace
 per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
@@ -38,6 +41,7 @@ set_event_notrace_pid
 set_event_pid
 snapshot				trace
 stop_tracing_us				tracing_on
+timestamp_mode
 trace
 trace_clock
 trace_options

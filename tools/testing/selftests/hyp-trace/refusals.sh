@@ -32,6 +32,26 @@ per_cpu/cpu0/buffer_size_kb	-1			EINVAL	per_cpu/cpu0/buffer_size_kb
 per_cpu/cpu0/buffer_size_kb	99999999999999999999	ERANGE	per_cpu/cpu0/buffer_size_kb
 per_cpu/cpu0/buffer_size_kb	18014398509482048	EINVAL	-
 buffer_total_size_kb		64			EINVAL	buffer_total_size_kb
+buffer_subbuf_size_kb		0			EINVAL	buffer_subbuf_size_kb
+buffer_subbuf_size_kb		x			EINVAL	buffer_subbuf_size_kb
+buffer_subbuf_size_kb		-1			EINVAL	buffer_subbuf_size_kb
+buffer_subbuf_size_kb		99999999999999999999	ERANGE	buffer_subbuf_size_kb
+buffer_subbuf_size_kb		1024			EINVAL	-
+buffer_subbuf_size_kb		1			ok	buffer_subbuf_size_kb
+timestamp_mode			delta			EINVAL	timestamp_mode
+available_tracers		nop			EINVAL	available_tracers
+options/overwrite		2			EINVAL	options/overwrite
+options/overwrite		x			EINVAL	options/overwrite
+options/overwrite		-1			EINVAL	options/overwrite
+options/overwrite		99999999999999999999	ERANGE	options/overwrite
+options/overwrite		0			ok	options/overwrite
+options/overwrite		1			ok	options/overwrite
+trace_options			x			EINVAL	trace_options
+trace_options			no			EINVAL	trace_options
+trace_options			nooverwrite		ok	trace_options
+trace_options			overwrite		ok	trace_options
+snapshot			x			EINVAL	-
+per_cpu/cpu0/snapshot		0			EINVAL	-
 buffer_percent			101			EINVAL	buffer_percent
 buffer_percent			x			EINVAL	buffer_percent
 buffer_percent			-1			EINVAL	buffer_percent
@@ -110,6 +130,8 @@ test_other_directory() {
 			"$(fileop write "$events/$EVENT/enable" 1)" ENOENT
 		is "$name: nor triggered" \
 			"$(fileop write "$events/$EVENT/trigger" traceoff)" ENOENT
+		is "$name: nor has it a histogram" \
+			"$(fileop read "$events/$EVENT/hist")" ENOENT
 		is "$name: not by set_event, one of them" \
 			"$(fileop write "$set_event" "$REMOTE:$EVENT")" EINVAL
 		is "$name: nor all" \
@@ -120,7 +142,7 @@ test_other_directory() {
 	done
 }
 
-plan $(($(rows | wc -l) + 22 + 6))
+plan $(($(rows | wc -l) + 24 + 6))
 mkdir "$HOST"
 
 # The text ends in a newline, as echo has it.
