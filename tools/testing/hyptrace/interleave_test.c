@@ -363,7 +363,7 @@ static const struct tap_test tests[] = {
 	{ "every interleaving of a writer that resets, and swaps, memory being weak",
 	  test_weak_resets },
 	{ "every interleaving of a writer that keeps the oldest events, and swaps", test_keeps },
-	{ "every interleaving of a writer that keeps the oldest events, and swaps, memory being weak",
+	{ "every interleaving of a writer that keeps the oldest, and swaps, memory being weak",
 	  test_weak_keeps },
 };
 

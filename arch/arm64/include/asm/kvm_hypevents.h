@@ -49,6 +49,7 @@
  * Each entry into EL2 and each exit. The time at EL2 is from a hyp_enter to the next hyp_exit:
  * stay_ns. libtraceevent extends the sign of 16 bits for %hd alone.
  */
+#define HE_NO_VALUE
 #define HYP_EVENT_ENTRY_EXIT(ename, values, reasons...)			\
 HYP_EVENT(ename,							\
 	HE_PROTO(u8 reason, s16 vcpu),					\
@@ -64,9 +65,10 @@ HYP_EVENT(ename,							\
 	HE_PRINTK("reason=%s vcpu=%hd", __print_named(reason, reasons),	\
 		  __entry->vcpu)					\
 )
-HYP_EVENT_ENTRY_EXIT(hyp_enter, , HYP_ENTER_NAMES)
+HYP_EVENT_ENTRY_EXIT(hyp_enter, HE_NO_VALUE, HYP_ENTER_NAMES)
 HYP_EVENT_ENTRY_EXIT(hyp_exit, he_value(u64, stay_ns), HYP_EXIT_NAMES)
 #undef HYP_EVENT_ENTRY_EXIT
+#undef HE_NO_VALUE
 
 /*
  * A hypercall of the host, after it was done or refused. An id that does not fit is

@@ -7,8 +7,8 @@
  *	hyp_trace_options=	options of the instance
  *	hyp_trace_accounting=	whether accounting is on
  *
- * The first three are to the hypervisor what trace_event=, trace_buf_size= and trace_options= are to
- * the kernel, and take the same values. A wrong value is logged, and booting goes on.
+ * The first three are to the hypervisor what trace_event=, trace_buf_size= and trace_options= are
+ * to the kernel, and take the same values. A wrong value is logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>

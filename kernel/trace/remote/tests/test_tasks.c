@@ -43,8 +43,10 @@ static void choose_this(struct kunit *test, struct trace_remote *remote,
 	scoped_guard(mutex, &remote->tasks_lock)
 		rcu_assign_pointer(remote->pids[which], list);
 	/* Each CPU looks at the lists again. */
-	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, true));
-	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, false));
+	KUNIT_EXPECT_EQ(test, 0,
+			trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, true));
+	KUNIT_EXPECT_EQ(test, 0,
+			trace_remote_set_task_option(remote, TRACE_REMOTE_RECORD_CMD, false));
 }
 
 /* Another task, which says whether the ring has it */
