@@ -284,3 +284,33 @@ void trace_remote_stats_clear(struct trace_remote *remote, int which)
 				(struct ring_buffer_reader_stats){ };
 	}
 }
+
+/**
+ * trace_remote_set_size - set how large rings will be
+ * @remote:	the remote
+ * @cpu:	a CPU, or RING_BUFFER_ALL_CPUS
+ * @size:	bytes of events
+ *
+ * Context: process context, may sleep.
+ * Return: 0; -EINVAL for 0 and for more than trace_remote_buffer_max_size(); -EBUSY while
+ * the rings are loaded.
+ */
+int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size)
+{
+	if (!size || size > trace_remote_buffer_max_size(remote))
+		return -EINVAL;
+
+	guard(mutex)(&remote->lock);
+	if (remote->buffer)
+		return -EBUSY;
+
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
+		return 0;
+	}
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(trace_remote_set_size);

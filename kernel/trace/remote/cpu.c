@@ -159,20 +159,21 @@ static int remote_mask_cpus(struct trace_remote *remote, const struct cpumask *m
 }
 
 /**
- * trace_remote_mask_cpus - let no other CPUs write than these
+ * trace_remote_set_cpumask - set the CPUs that write while tracing is on
  * @remote:	the remote
- * @mask:	the CPUs, which write if tracing is on
+ * @mask:	the CPUs
  *
- * Context: process context, may sleep; with trace_remote.lock.
+ * A CPU that is not among them keeps the events that it has written.
+ *
+ * Context: process context, may sleep.
  * Return: 0; or what the remote's enable_cpu() returned, and then the mask is as it was.
  */
-int trace_remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask)
+int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask)
 {
 	struct cpumask was;
 	int ret;
 
-	lockdep_assert_held(&remote->lock);
-
+	guard(mutex)(&remote->lock);
 	guard(cpus_read_lock)();
 	cpumask_copy(&was, &remote->mask);
 	ret = remote_mask_cpus(remote, mask);

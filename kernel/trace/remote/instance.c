@@ -608,56 +608,6 @@ void trace_remote_end(struct trace_remote *remote)
 EXPORT_SYMBOL_GPL(trace_remote_end);
 
 /**
- * trace_remote_cpu_prepare - load a ring for a CPU that comes up for the first time
- * @remote:	the remote
- * @cpu:	the CPU
- *
- * Without a ring, the CPU comes up all the same, and is not traced.
- *
- * Context: process context, with cpu_hotplug_lock held for writing, on another CPU.
- */
-void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu)
-{
-	int ret;
-
-	lockdep_assert_cpus_held();
-
-	if (!remote->buffer || remote->desc->own_hotplug || trace_remote_has_ended(remote))
-		return;
-
-	ret = trace_remote_buffer_add_cpu(remote->buffer, cpu);
-	if (ret)
-		pr_warn("trace_remote: %s: CPU%u is not traced (%d)\n",
-			trace_remote_name(remote), cpu, ret);
-	else
-		trace_remote_tasks_add_cpu(remote, cpu);
-}
-
-/**
- * trace_remote_cpu_enable - turn a CPU's tracing on or off as it comes or goes
- * @remote:	the remote
- * @cpu:	this CPU
- * @enable:	on, if tracing is; else off
- *
- * A remote with own_hotplug does so itself.
- *
- * Context: process context, with cpu_hotplug_lock held for writing.
- */
-void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable)
-{
-	lockdep_assert_cpus_held();
-
-	if (remote->desc->own_hotplug || trace_remote_has_ended(remote))
-		return;
-	if (!remote->buffer || !ring_buffer_reader_has_cpu(remote->buffer->trace, cpu))
-		return;
-
-	guard(irqsave)();
-	WARN_ON_ONCE(trace_remote_enable_cpu(remote, cpu, enable && remote->enabled &&
-					     trace_remote_has_cpu(remote, cpu)));
-}
-
-/**
  * trace_remote_is_on - is tracing on?
  * @remote:	the remote
  *
@@ -701,53 +651,6 @@ bool trace_remote_ask_on(struct trace_remote *remote)
 bool trace_remote_is_loaded(const struct trace_remote *remote)
 {
 	return READ_ONCE(remote->buffer);
-}
-
-/**
- * trace_remote_set_size - set how large rings will be
- * @remote:	the remote
- * @cpu:	a CPU, or RING_BUFFER_ALL_CPUS
- * @size:	bytes of events
- *
- * Context: process context, may sleep.
- * Return: 0; -EINVAL for 0 and for more than trace_remote_buffer_max_size(); -EBUSY while
- * the rings are loaded.
- */
-int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size)
-{
-	if (!size || size > trace_remote_buffer_max_size(remote))
-		return -EINVAL;
-
-	guard(mutex)(&remote->lock);
-	if (remote->buffer)
-		return -EBUSY;
-
-	if (cpu != RING_BUFFER_ALL_CPUS) {
-		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
-		return 0;
-	}
-
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(trace_remote_cpu(remote, cpu)->size, size);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(trace_remote_set_size);
-
-/**
- * trace_remote_set_cpumask - set the CPUs that write while tracing is on
- * @remote:	the remote
- * @mask:	the CPUs
- *
- * A CPU that is not among them keeps the events that it has written.
- *
- * Context: process context, may sleep.
- * Return: as trace_remote_mask_cpus().
- */
-int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask)
-{
-	guard(mutex)(&remote->lock);
-
-	return trace_remote_mask_cpus(remote, mask);
 }
 
 /**

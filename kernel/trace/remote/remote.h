@@ -2,7 +2,7 @@
 /*
  * What the files of a remote's trace instance share. These are:
  *
- *	remote.c	registration; CPUs that come and go
+ *	remote.c	registration
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
  *	pid_files.c	set_event_pid, set_event_notrace_pid
@@ -15,6 +15,7 @@
  *	filter.c	filters
  *	errors.c	error_log
  *	snapshot.c	the copy of the rings that snapshot shows
+ *	hotplug.c	CPUs that come and go
  *	instance.c	the life of the buffer; tracing on and off
  *	tasks.c		the tasks that CPUs run
  *	buffer.c	the rings of all CPUs
@@ -284,6 +285,10 @@ void trace_remote_read_lock(struct trace_remote *remote, int cpu);
 void trace_remote_read_unlock(struct trace_remote *remote, int cpu);
 void trace_remote_assert_read_locked(struct trace_remote *remote, int cpu);
 
+/* hotplug.c: CPUs that come and go */
+void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu);
+void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable);
+
 /* instance.c: the life of the buffer */
 void trace_remote_instance_init(struct trace_remote *remote);
 int trace_remote_get_writer(struct trace_remote *remote);
@@ -291,7 +296,6 @@ void trace_remote_put_writer(struct trace_remote *remote);
 bool trace_remote_is_on(const struct trace_remote *remote);
 bool trace_remote_ask_on(struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
-int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask);
 int trace_remote_arm(struct trace_remote *remote);
 void trace_remote_disarm(struct trace_remote *remote);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
@@ -305,8 +309,6 @@ struct trace_buffer *trace_remote_peek(const struct trace_remote *remote);
 void trace_remote_wait_begin(struct trace_remote *remote);
 void trace_remote_wait_end(struct trace_remote *remote);
 void trace_remote_poll_start(struct trace_remote *remote);
-void trace_remote_cpu_prepare(struct trace_remote *remote, unsigned int cpu);
-void trace_remote_cpu_enable(struct trace_remote *remote, unsigned int cpu, bool enable);
 
 /* tasks.c: the tasks that CPUs run */
 void trace_remote_tasks_init(struct trace_remote *remote);
@@ -336,7 +338,7 @@ void trace_remote_stats_clear(struct trace_remote *remote, int which);
 /* cpu.c: calls on each CPU */
 int trace_remote_enable_cpu(struct trace_remote *remote, int cpu, bool enable);
 int trace_remote_enable_cpus(struct trace_remote *remote, bool enable);
-int trace_remote_mask_cpus(struct trace_remote *remote, const struct cpumask *mask);
+int trace_remote_set_cpumask(struct trace_remote *remote, const struct cpumask *mask);
 int trace_remote_reset_cpus(struct trace_remote *remote, int cpu);
 int trace_remote_overwrite_cpu(struct trace_remote *remote, int cpu, bool overwrite);
 int trace_remote_overwrite_cpus(struct trace_remote *remote, bool overwrite);

@@ -12,7 +12,7 @@ OPTION=$HYP/options/overwrite
 
 # option: as both files show it.
 option() {
-	echo "$(cat "$OPTION") $(xargs <"$HYP/trace_options")"
+	echo "$(cat "$OPTION") $(grep overwrite "$HYP/trace_options")"
 }
 
 # A value or a word, the file, and the outcome

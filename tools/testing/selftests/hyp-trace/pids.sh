@@ -60,7 +60,7 @@ test_lists() {
 }
 
 options() {
-	xargs <"$HYP/trace_options"
+	grep -v overwrite "$HYP/trace_options" | xargs
 }
 
 test_options() {
