@@ -88,7 +88,7 @@
  *	loads raw->wake with acquire, then what changed.
  *
  * (O) on: O-on
- *	instance.c:remote_stop
+ *	instance.c:remote_set_off
  *   with
  *	instance.c:trace_remote_is_on
  *

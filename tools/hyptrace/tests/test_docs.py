@@ -83,7 +83,8 @@ def listed_events():
         if found := re.match(r"#define (HYP_EVENT_\w+)\(|HYP_EVENT\((?!ename)(\w+)", line):
             macro = found[1] or found[2]
             fields[macro] = []
-        if found := re.search(r"he_(field|named|array)\([^,]*, *(\w+)|he_[a-z]+\((\w+)", line):
+        if found := re.search(
+                r"he_(field|named|array)\([^,]*, *(\w+)|he_(?!value)[a-z]+\((\w+)", line):
             fields[macro].append(found[2] or found[3])
         if found := re.match(r"(HYP_EVENT_\w+)\((\w+)", line):
             fields[found[2]] = fields[found[1]]
