@@ -116,17 +116,21 @@ void remote_test_ignored(struct kunit *test)
 	trace_remote_put_reader(remote);
 }
 
-/* A CPU that is offline has the idle task, which the lists ignore or not. */
-void remote_test_offline_task(struct kunit *test)
+/* On a machine with one CPU, call what runs when a CPU has gone offline. */
+static void offline_only_cpu(struct kunit *test, struct trace_remote *remote)
 {
-	struct trace_remote *remote = loaded_remote(test);
-	int cpu = cpumask_last(cpu_online_mask);
+	u64 task;
 
-	if (!cpu || !IS_ENABLED(CONFIG_HOTPLUG_CPU)) {
-		trace_remote_put_reader(remote);
-		kunit_skip(test, "no CPU can be taken offline");
+	scoped_guard(cpus_read_lock) {
+		guard(irqsave)();
+		trace_remote_tasks_offline(remote, 0);
+		task = task_of(remote, 0);
 	}
+	KUNIT_EXPECT_EQ(test, task, 0);
+}
 
+static void offline_cpu(struct kunit *test, struct trace_remote *remote, int cpu)
+{
 	KUNIT_ASSERT_EQ(test, 0, remove_cpu(cpu));
 	KUNIT_EXPECT_EQ(test, task_of(remote, cpu), 0);
 	choose_this(test, remote, TRACE_REMOTE_PIDS);
@@ -134,6 +138,18 @@ void remote_test_offline_task(struct kunit *test)
 	trace_remote_clear_pids(remote, TRACE_REMOTE_PIDS);
 	KUNIT_EXPECT_EQ(test, task_of(remote, cpu), 0);
 	KUNIT_EXPECT_EQ(test, 0, add_cpu(cpu));
+}
+
+/* A CPU that is offline has the idle task, which the lists ignore or not. */
+void remote_test_offline_task(struct kunit *test)
+{
+	struct trace_remote *remote = loaded_remote(test);
+	int cpu = cpumask_last(cpu_online_mask);
+
+	if (cpu && IS_ENABLED(CONFIG_HOTPLUG_CPU))
+		offline_cpu(test, remote, cpu);
+	else
+		offline_only_cpu(test, remote);
 	trace_remote_put_reader(remote);
 }
 

@@ -156,7 +156,8 @@ static bool remote_test_fire(enum remote_test_event nr, const void *record, bool
 	return true;
 }
 
-static void remote_test_put(struct remote_test_cpu *cpu, const void *record, unsigned int size)
+static void remote_test_put_record(struct remote_test_cpu *cpu, const void *record,
+				   unsigned int size)
 {
 	struct trace_ring_event event;
 
@@ -191,7 +192,7 @@ static void remote_test_write(struct remote_test_cpu *cpu, enum remote_test_even
 		return;
 
 	if (test_bit(nr, remote_test_enabled) && remote_test_matches(&remote_test_filters[nr], ent))
-		remote_test_put(cpu, ent, size);
+		remote_test_put_record(cpu, ent, size);
 	remote_test_fire(nr, ent, false);
 }
 

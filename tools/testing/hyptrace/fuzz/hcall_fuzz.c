@@ -197,7 +197,8 @@ static bool matches(const struct event *event, unsigned int filter)
 /* Turn tracing off or on, in the model: whether the event's trigger does so, and @count is left. */
 static bool fires(const struct event *event, u32 action, bool *stopped, u64 *count)
 {
-	if (actions[event->nr] != action || !*count || (*stopped ? HYP_TRIGGER_ON : HYP_TRIGGER_OFF) != action ||
+	if (actions[event->nr] != action || !*count ||
+	    (*stopped ? HYP_TRIGGER_ON : HYP_TRIGGER_OFF) != action ||
 	    !matches(event, HYP_TRIGGER_FILTER(event->nr)))
 		return false;
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # snapshot is a copy of what trace shows. It stays while tracing goes on, and after the buffer is
 # cleared and unloaded. 0 frees it, 1 takes it, any other number clears it, of one CPU and of all;
-# with the outcomes and the texts of the kernel's own file. A copy that is taken while all CPUs write
-# has no gap, and consumes nothing.
+# with the outcomes and the texts of the kernel's own file. A copy that is taken while all CPUs
+# write has no gap, and consumes nothing.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
@@ -158,8 +158,10 @@ gaps() {
 	for file in taken.*; do
 		judge "$file"
 		faults "$file"
-		awk '/^\[/ { cpu = substr($1, 2, 3); sub(".*id=", ""); if (cpu in last && $0 != last[cpu] + 1)
-			print FILENAME ": " last[cpu] " then " $0; last[cpu] = $0 }' "$file"
+		awk '/^\[/ { cpu = substr($1, 2, 3); sub(".*id=", "")
+			if (cpu in last && $0 != last[cpu] + 1)
+				print FILENAME ": " last[cpu] " then " $0
+			last[cpu] = $0 }' "$file"
 		grep -q selftest "$file" || echo "$file: no events"
 	done
 }

@@ -277,7 +277,8 @@ test_length() {
 		echo 0 >"$HYP/tracing_on"
 		max=${range##*;}
 		min=${range#*;}
-		none "a filter knows the length of a stay: ${range%% [0-9]*}" not_between "${min%;*}" "$max"
+		none "a filter knows the length of a stay: ${range%% [0-9]*}" \
+			not_between "${min%;*}" "$max"
 	done
 	begin
 	echo "traceoff if stay_ns > 3600000000000" >"$EVENTS/hyp_exit/trigger"
