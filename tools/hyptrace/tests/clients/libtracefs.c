@@ -58,8 +58,20 @@ TEST(instance_and_missing_files)
 	ASSERT_TRUE(tracefs_option_enable(hyp, TRACEFS_OPTION_STACKTRACE));
 	ASSERT_TRUE(tracefs_tracer_set(hyp, TRACEFS_TRACER_FUNCTION) && !tracefs_tracer_clear(hyp));
 	ASSERT_STREQ("nop\n", file("current_tracer"));
-	ASSERT_TRUE(tracefs_instance_set_affinity(hyp, "0") && !tracefs_instance_get_affinity(hyp));
-	ASSERT_TRUE(tracefs_print_init(hyp) && tracefs_snapshot_snap(hyp));
+	ASSERT_TRUE(tracefs_print_init(hyp));
+}
+
+TEST(affinity_and_snapshot)
+{
+	ASSERT_LE(0, tracefs_instance_set_affinity(hyp, "0"));
+	ASSERT_STREQ("0", tracefs_instance_get_affinity(hyp));
+	ASSERT_STREQ("1\n", file("tracing_cpumask"));
+	ASSERT_LE(0, tracefs_instance_set_affinity(hyp, NULL));
+	ASSERT_STREQ("0-1", tracefs_instance_get_affinity(hyp));
+	ASSERT_TRUE(fill(3) && !tracefs_snapshot_snap(hyp) && !tracefs_instance_clear(hyp));
+	ASSERT_NE(NULL, strstr(file("snapshot"), EVENT " id=3\n"));
+	ASSERT_FALSE(tracefs_snapshot_free(hyp));
+	ASSERT_TRUE(!tracefs_trace_off(hyp) && !tracefs_instance_clear(hyp));
 }
 
 TEST(buffer_size_tracing_on_and_trace_clock)
