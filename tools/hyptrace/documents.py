@@ -32,12 +32,15 @@ type_in() {
 	esac
 }
 reset() {
+	for trigger in events/hypervisor/*/trigger; do echo '!traceoff' >"$trigger"; done
 	echo 0 >tracing_on
 	echo >trace
 	echo 1408 >buffer_size_kb
 	echo 50 >buffer_percent
 	echo 1 >events/enable
 	for filter in events/hypervisor/*/filter; do echo 0 >"$filter"; done
+	for option in noevent-fork norecord-cmd overwrite; do echo $option >trace_options; done
+	: >set_event_pid
 }
 """
 HEADER = "# tracer: ", "# entries-in-buffer"     # the head of a trace, which is no command
