@@ -51,11 +51,16 @@ static bool remote_ignores(struct trace_remote *remote, struct task_struct *task
 				      remote_pids(remote, TRACE_REMOTE_NO_PIDS), task);
 }
 
-/* Save a task's name, as if the kernel had traced it. */
-static void remote_save_name(struct trace_remote *remote, struct task_struct *task)
+static bool remote_saves_names(struct trace_remote *remote)
 {
-	if (!task->pid || !READ_ONCE(remote->on) ||
-	    !trace_remote_has_task_option(remote, TRACE_REMOTE_RECORD_CMD))
+	return READ_ONCE(remote->on) &&
+	       trace_remote_has_task_option(remote, TRACE_REMOTE_RECORD_CMD);
+}
+
+/* Save a task's name, as if the kernel had traced it. */
+static void remote_save_name(struct task_struct *task)
+{
+	if (!task->pid)
 		return;
 
 	__this_cpu_write(trace_taskinfo_save, true);
@@ -73,8 +78,8 @@ static void remote_set_task(struct trace_remote *remote, int cpu, struct task_st
 
 	ignored = remote_ignores(remote, task);
 	WRITE_ONCE(*word, RB_WRITER_TASK(task->pid, ignored));
-	if (!ignored)
-		remote_save_name(remote, task);
+	if (!ignored && remote_saves_names(remote))
+		remote_save_name(task);
 }
 
 /* The task that leaves the CPU may have got another name since it came. */
@@ -83,8 +88,8 @@ static void remote_task_switch(void *data, bool preempt, struct task_struct *pre
 {
 	struct trace_remote *remote = data;
 
-	if (!remote_ignores(remote, prev))
-		remote_save_name(remote, prev);
+	if (remote_saves_names(remote) && !remote_ignores(remote, prev))
+		remote_save_name(prev);
 	remote_set_task(remote, smp_processor_id(), next);
 }
 
