@@ -41,7 +41,7 @@ static ssize_t remote_cpumask_write(struct file *file, const char __user *ubuf, 
 	if (!ret)
 		ret = trace_remote_set_cpumask(trace_remote_of(file), mask);
 	free_cpumask_var(mask);
-	return ret ?: cnt;
+	return trace_remote_written(ret, cnt, ppos);
 }
 
 const struct file_operations trace_remote_cpumask_fops = {
