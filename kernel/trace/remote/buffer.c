@@ -96,7 +96,7 @@ static void remote_unload_ring(struct trace_remote_buffer *buffer, int cpu)
 	trace_remote_call(buffer->remote, unload_ring, cpu, &buffer->writer.cpus[cpu]);
 }
 
-/* A ring overwrites its oldest events, unless it is told otherwise. */
+/* A new ring overwrites its oldest events. */
 static int remote_set_overwrite(struct trace_remote *remote, int cpu)
 {
 	lockdep_assert_cpus_held();

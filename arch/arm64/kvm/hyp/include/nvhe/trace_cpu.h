@@ -40,7 +40,7 @@ enum hyp_trace_writer {
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
  * @entered:	when the stay that is under way began, hyp_clock_count()
- * @timing:	the hyp_trace_timing of that, or 0
+ * @timing:	the generation of that, see stay_length.c; or 0
  * @types:	by event: the part of the record's header before the pid, if the event is on
  *		and is not on the slow path alone; else 0
  * @filter:	the filter that the CPU is reading, see filter.c; NULL for none
