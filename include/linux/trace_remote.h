@@ -193,6 +193,7 @@ static const struct file_operations name = {			\
 
 int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long max,
 			    unsigned long *val);
+ssize_t trace_remote_read_number(char __user *ubuf, size_t cnt, loff_t *ppos, unsigned long val);
 
 /* What a write of @cnt bytes returns: that all were taken, or the error in @ret */
 static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)

@@ -141,10 +141,8 @@ REMOTE_EVENT_FOPS(remote_event_filter_fops, remote_filter_read, remote_filter_wr
 static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_remote_event *event = file->private_data;
-	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%d\n", event->call.event.type);
 
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+	return trace_remote_read_number(ubuf, cnt, ppos, event->call.event.type);
 }
 
 REMOTE_EVENT_FOPS(remote_event_id_fops, remote_id_read, NULL);

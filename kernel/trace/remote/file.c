@@ -93,6 +93,24 @@ int trace_remote_get_number(const char __user *ubuf, size_t cnt, unsigned long m
 }
 
 /**
+ * trace_remote_read_number - what a read of a file returns that has a number and a newline
+ * @ubuf:	where to copy it
+ * @cnt:	bytes there
+ * @ppos:	where the read begins
+ * @val:	the number
+ *
+ * Context: process context, may sleep.
+ * Return: as simple_read_from_buffer().
+ */
+ssize_t trace_remote_read_number(char __user *ubuf, size_t cnt, loff_t *ppos, unsigned long val)
+{
+	char buf[24];
+	int len = scnprintf(buf, sizeof(buf), "%lu\n", val);
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+/**
  * trace_remote_open_with - open a file that has more to set up
  * @inode:	its inode
  * @file:	the file

@@ -31,9 +31,8 @@
 
 static ssize_t tracing_on_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	const char *buf = trace_remote_ask_on(trace_remote_of(file)) ? "1\n" : "0\n";
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, 2);
+	return trace_remote_read_number(ubuf, cnt, ppos,
+					trace_remote_ask_on(trace_remote_of(file)));
 }
 
 static ssize_t tracing_on_write(struct file *file, const char __user *ubuf, size_t cnt,
@@ -128,11 +127,8 @@ TRACE_REMOTE_FOPS(buffer_total_size_kb_fops, buffer_total_size_kb_read, NULL);
 static ssize_t buffer_percent_read(struct file *file, char __user *ubuf, size_t cnt,
 				   loff_t *ppos)
 {
-	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%u\n",
-			    trace_remote_percent(trace_remote_of(file)));
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+	return trace_remote_read_number(ubuf, cnt, ppos,
+					trace_remote_percent(trace_remote_of(file)));
 }
 
 static ssize_t buffer_percent_write(struct file *file, const char __user *ubuf, size_t cnt,
@@ -215,10 +211,7 @@ TRACE_REMOTE_FOPS(timestamp_mode_fops, timestamp_mode_read, NULL);
 /* A remote's pages are of order 0. */
 static ssize_t subbuf_size_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%lu\n", PAGE_SIZE >> 10);
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+	return trace_remote_read_number(ubuf, cnt, ppos, PAGE_SIZE >> 10);
 }
 
 /* As the host's file, it takes any size for which a page is enough. */

@@ -119,9 +119,8 @@ static const struct remote_option *remote_option_of(const struct file *file)
 
 static ssize_t option_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	const char *buf = remote_option_of(file)->get(trace_remote_of(file)) ? "1\n" : "0\n";
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, 2);
+	return trace_remote_read_number(ubuf, cnt, ppos,
+					remote_option_of(file)->get(trace_remote_of(file)));
 }
 
 static ssize_t option_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)

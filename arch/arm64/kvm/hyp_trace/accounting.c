@@ -431,7 +431,7 @@ int hyp_acct_set_on(bool on)
 
 static ssize_t hyp_acct_on_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	return simple_read_from_buffer(ubuf, cnt, ppos, READ_ONCE(hyp_acct_on) ? "1\n" : "0\n", 2);
+	return trace_remote_read_number(ubuf, cnt, ppos, READ_ONCE(hyp_acct_on));
 }
 
 static ssize_t hyp_acct_on_write(struct file *file, const char __user *ubuf, size_t cnt,
@@ -451,10 +451,7 @@ TRACE_REMOTE_FOPS(hyp_acct_on_fops, hyp_acct_on_read, hyp_acct_on_write);
 
 static ssize_t hyp_acct_stop_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	char buf[16];
-	int len = scnprintf(buf, sizeof(buf), "%u\n", READ_ONCE(hyp_acct_stop_us));
-
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+	return trace_remote_read_number(ubuf, cnt, ppos, READ_ONCE(hyp_acct_stop_us));
 }
 
 static int hyp_acct_set_stop(u32 us)
