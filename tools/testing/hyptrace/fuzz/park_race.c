@@ -10,55 +10,18 @@
  *
  *	park_race [rounds]
  */
-#include <pthread.h>
-#include <stdio.h>
-
-#include <nvhe/trace.h>
-#include <nvhe/trace_cpu.h>
-
-#include "../random.h"
-#include "pkvm.h"
+#include "race.h"
 
 #define PAGES		4
 #define DIR_PAGE	(PKVM_FIRST_PFN + 8)
 #define LEAF_PAGE	(PKVM_FIRST_PFN + 9)
 #define META_PAGE	PKVM_FIRST_PFN
 
-EL2_PER_THREAD unsigned int el2_cpu;
-EL2_PER_THREAD unsigned int el2_locks;
-unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
-DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
-EL2_PER_THREAD u64 el2_esr;
-u64 el2_count;
-bool el2_has_panicked;
-
 /* What was seen of the ring of CPU 0; each counter has one thread that writes to it. */
 static unsigned long nr_events, nr_clocks, nr_waits;
 static unsigned long nr_done[EL2_CPUS], nr_busy[EL2_CPUS], nr_loads[EL2_CPUS];
 static unsigned long rounds = 30000;
 static bool over;
-
-/* A thread gives up its CPU at one step out of so many. */
-static void step(const void *addr)
-{
-	static __thread u64 rnd;
-
-	if (!rnd)
-		rnd = random_seed(el2_cpu + 1);
-	if (!random_below(&rnd, 16))
-		sched_yield();
-}
-
-static const struct shim pausing = { .step = step };
-
-/* hypercall(NAME, ARGUMENT...) */
-#define hypercall(name, args...)						\
-({										\
-	struct kvm_cpu_context __ctxt = { .regs = { 0, args } };		\
-										\
-	handle___hyp_trace_##name(&__ctxt);					\
-	(int)__ctxt.regs[1];							\
-})
 
 static void load(unsigned int cpu)
 {

@@ -11,27 +11,13 @@
  *
  *	stay_race [rounds]
  */
-#include <pthread.h>
-#include <stdio.h>
+#include "race.h"
 
 #include <nvhe/acct.h>
 #include <nvhe/stay.h>
-#include <nvhe/trace.h>
-#include <nvhe/trace_cpu.h>
-
-#include "../random.h"
-#include "pkvm.h"
 
 /* The factor of a counter of 1 GHz: a cycle is a ns. */
 #define MULT		BIT(HYP_STAY_MULT_SHIFT)
-
-EL2_PER_THREAD unsigned int el2_cpu;
-EL2_PER_THREAD unsigned int el2_locks;
-unsigned long kvm_arm_hyp_percpu_base[NR_CPUS] = { 1, 1, 1, 1 };
-DEFINE_PER_CPU(struct kvm_host_data, kvm_host_data);
-EL2_PER_THREAD u64 el2_esr;
-u64 el2_count = 1000;
-bool el2_has_panicked;
 
 static unsigned long rounds = 30000;
 static bool over;
@@ -515,19 +501,6 @@ static void check_alone(void)
 static unsigned long nr_copies[EL2_CPUS], nr_failures[EL2_CPUS], nr_parts[EL2_CPUS];
 static struct hyp_acct_cell start_of_race[NR_HYP_ACCT_REASONS];
 
-/* A thread gives up its CPU at one step out of so many. */
-static void step(const void *addr)
-{
-	static __thread u64 rnd;
-
-	if (!rnd)
-		rnd = random_seed(el2_cpu + 1);
-	if (!random_below(&rnd, 16))
-		sched_yield();
-}
-
-static const struct shim pausing = { .step = step };
-
 /* How long each stay of a reason, and each gap, takes */
 static u64 time_of(unsigned int reason)
 {
@@ -702,6 +675,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		rounds = strtoul(argv[1], NULL, 0);
+	el2_count = 1000;
 	pkvm_boot();
 	for (cpu = 0; cpu < EL2_CPUS; cpu++)
 		pkvm_share(cpu);
