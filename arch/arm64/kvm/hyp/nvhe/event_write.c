@@ -38,8 +38,8 @@ static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *r
 }
 
 /* Write a record to the ring, on the ring's fast path if possible. */
-static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigned int size,
-			  u64 count)
+static __always_inline void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record,
+					  unsigned int size, u64 count)
 {
 	u64 ts = hyp_clock_ns(&cpu->clock, count);
 	struct trace_ring_event event;
@@ -51,37 +51,55 @@ static void hyp_event_put(struct hyp_trace_cpu *cpu, const void *record, unsigne
 	trace_ring_commit(&cpu->ring, &event);
 }
 
-/* Write an event, if it is on and matches its filter. */
-static void hyp_event_filter(struct hyp_trace_cpu *cpu, unsigned long nr, const void *record,
-			     unsigned int size, const void *values, u64 count)
+/* Fill in the header. False if the events of the task are ignored. */
+static __always_inline bool hyp_event_begin(const struct hyp_trace_cpu *cpu, u32 state,
+					    struct hyp_event_header *record)
 {
-	u32 state = READ_ONCE(hyp_event_states[nr]);
+	u64 task = trace_ring_task(&cpu->ring);
 
-	if (!(state & HYP_EVENT_ID) ||
-	    (state & HYP_EVENT_FILTERED &&
-	     !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, values)))
-		return;
+	if (task & RB_WRITER_TASK_IGNORED)
+		return false;
 
-	hyp_event_put(cpu, record, size, count);
+	*record = (struct hyp_event_header) {
+		.type	= state,
+		.pid	= task,
+	};
+	return true;
+}
+
+static __always_inline bool hyp_event_matches(struct hyp_trace_cpu *cpu, unsigned long nr,
+					      u32 state, const void *values)
+{
+	return !(state & HYP_EVENT_FILTERED) ||
+	       hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, values);
 }
 
 /*
- * An event that has a trigger, or a filter of the stay's length. One that turns tracing on is
- * the first of its CPU; one that turns it off is the last.
+ * An event that has a trigger, or a filter of the stay's length; it need not be on. One that turns
+ * tracing on is the first of its CPU; one that turns it off is the last.
  */
 static noinline void hyp_event_watch(struct hyp_trace_cpu *cpu, unsigned long nr,
-				     const void *record, unsigned int size, u64 count, bool on)
+				     struct hyp_event_header *record, unsigned int size, u64 count)
 {
 	struct hyp_event_values_hyp_exit timed __uninitialized;
-	const void *values = hyp_stay_length_add(cpu, nr, record, count, &timed);
+	u32 state = READ_ONCE(hyp_event_states[nr]);
+	const void *values;
+	bool on;
 
-	if (!on) {
-		if (!hyp_trigger_fire(cpu, nr, HYP_TRIGGER_ON, values) ||
-		    !hyp_trace_cpu_prepare(cpu))
-			return;
-	}
+	if (atomic_read(&cpu->writer) != HYP_TRACE_ON)
+		return;
 
-	hyp_event_filter(cpu, nr, record, size, values, count);
+	on = hyp_trace_cpu_is_ready(cpu) || hyp_trace_cpu_prepare(cpu);
+	if (!hyp_event_begin(cpu, state, record))
+		return;
+
+	values = hyp_stay_length_add(cpu, nr, record, count, &timed);
+	if (!on && (!hyp_trigger_fire(cpu, nr, HYP_TRIGGER_ON, values) ||
+		    !hyp_trace_cpu_prepare(cpu)))
+		return;
+
+	if (state & HYP_EVENT_ID && hyp_event_matches(cpu, nr, state, values))
+		hyp_event_put(cpu, record, size, count);
 	hyp_trigger_fire(cpu, nr, HYP_TRIGGER_OFF, values);
 }
 
@@ -99,28 +117,16 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u32 state = READ_ONCE(hyp_event_states[nr]);
-	bool on;
-	u64 task;
 
-	if (!(state & HYP_EVENT_ON) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
+	/* Keep the compiler from saving the parts of the address, too. */
+	OPTIMIZER_HIDE_VAR(cpu);
+	if (unlikely(state & HYP_EVENT_WATCHED))
+		return hyp_event_watch(cpu, nr, record, size, count);
+	if (!(state & HYP_EVENT_ID) || atomic_read(&cpu->writer) != HYP_TRACE_ON)
 		return;
-
-	on = hyp_trace_cpu_is_ready(cpu) || hyp_trace_cpu_prepare(cpu);
-	if (!on && !(state & HYP_EVENT_WATCHED))
+	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
 		return;
-
-	task = trace_ring_task(&cpu->ring);
-	if (task & RB_WRITER_TASK_IGNORED)
-		return;
-
-	*record = (struct hyp_event_header) {
-		.type	= state,
-		.pid	= task,
-	};
-	if (state & HYP_EVENT_WATCHED)
-		return hyp_event_watch(cpu, nr, record, size, count, on);
-	if (state & HYP_EVENT_FILTERED &&
-	    !hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
+	if (!hyp_event_begin(cpu, state, record) || !hyp_event_matches(cpu, nr, state, record))
 		return;
 
 	hyp_event_put(cpu, record, size, count);
