@@ -136,10 +136,11 @@ static __always_inline bool hyp_stay_count(const struct hyp_stay *stay, u64 of, 
 }
 
 /* Not to be seen by the compiler as @now, which it would keep in two registers, in all cases. */
-static __always_inline u64 hyp_stay_longest(u64 now, u64 cycles, u64 cell, u8 why)
+static __always_inline u64 hyp_stay_longest(u64 now, const struct hyp_stay *stay, u64 cell,
+					    u64 cycles, u8 why)
 {
 	OPTIMIZER_HIDE_VAR(now);
-	return hyp_stay_check(now, cycles, cell, why);
+	return hyp_stay_check(now, stay, cell, cycles, why);
 }
 
 /* A stay of a cell ends, and a gap of some kind begins. Returns as hyp_stay_count(). */
@@ -205,7 +206,7 @@ static noinline u64 hyp_stay_leave_slow(u64 now, struct hyp_stay *stay, struct k
 	else
 		stay->run = cycles | HYP_STAY_RUN;
 
-	return longest ? hyp_stay_longest(now, cycles, cell, HYP_EXIT_GUEST) : now;
+	return longest ? hyp_stay_longest(now, stay, cell, cycles, HYP_EXIT_GUEST) : now;
 }
 
 /* The hypercall that has run a vCPU returns what the last exit has taken. */
@@ -255,7 +256,7 @@ u64 __hyp_stay_end(u64 now, struct hyp_stay *stay)
 	if (unlikely(stay->run))
 		hyp_stay_end_run(stay, now - start);
 	hyp_stay_stop(stay);
-	return longest ? hyp_stay_longest(now, now - start, cell, HYP_EXIT_HOST) : now;
+	return longest ? hyp_stay_longest(now, stay, cell, now - start, HYP_EXIT_HOST) : now;
 }
 
 /**
@@ -274,7 +275,7 @@ u64 __hyp_stay_leave_firmware(u64 now, struct hyp_stay *stay, unsigned int gap)
 	if (!start || !hyp_stay_begin_gap(stay, cell, gap, now))
 		return now;
 
-	return hyp_stay_longest(now, now - start, cell, HYP_EXIT_FIRMWARE);
+	return hyp_stay_longest(now, stay, cell, now - start, HYP_EXIT_FIRMWARE);
 }
 
 /**

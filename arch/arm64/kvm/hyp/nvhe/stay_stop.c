@@ -31,9 +31,9 @@ u64 hyp_stay_threshold;
  * The host's own calls for accounting do not stop tracing: those that clear the maxima come when
  * the threshold is set, and take long.
  */
-static bool hyp_stay_can_stop(u64 cell)
+static bool hyp_stay_can_stop(const struct hyp_stay *stay, u64 cell)
 {
-	u64 reason = (struct hyp_acct_cell *)cell - host_data_ptr(stay)->cells;
+	u64 reason = (struct hyp_acct_cell *)cell - stay->cells;
 
 	switch (reason - HYP_ACCT_HCALL) {
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_prepare:
@@ -65,20 +65,21 @@ static void hyp_stay_stop_tracing(u64 now, u8 why)
 /**
  * hyp_stay_check - stop tracing if a stay has taken as long as the threshold
  * @now:	CNTPCT_EL0: its end
- * @cycles:	how long it took, more than the last maximum of its cell
- * @cell:	the address of that
+ * @stay:	of this CPU
+ * @cell:	the address of its cell
+ * @cycles:	how long it took, more than the last maximum of the cell
  * @why:	HYP_EXIT_HOST, ...
  *
  * Context: any at EL2, while accounting is on.
  * Return: @now.
  */
-u64 hyp_stay_check(u64 now, u64 cycles, u64 cell, u8 why)
+u64 hyp_stay_check(u64 now, const struct hyp_stay *stay, u64 cell, u64 cycles, u8 why)
 {
 	u64 threshold;
 
 	smp_mb();						/* (T) */
 	threshold = READ_ONCE(hyp_stay_threshold);
-	if (threshold && cycles >= threshold && hyp_stay_can_stop(cell) &&
+	if (threshold && cycles >= threshold && hyp_stay_can_stop(stay, cell) &&
 	    try_cmpxchg(&hyp_stay_threshold, &threshold, 0))
 		hyp_stay_stop_tracing(now, why);
 	return now;

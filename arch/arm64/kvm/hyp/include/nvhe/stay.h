@@ -47,7 +47,7 @@ u64 __hyp_stay_return_guest(u64 now, struct hyp_stay *stay, unsigned int reason)
 /* stay_stop.c */
 extern u64 hyp_stay_threshold;
 
-u64 hyp_stay_check(u64 now, u64 cycles, u64 cell, u8 why);
+u64 hyp_stay_check(u64 now, const struct hyp_stay *stay, u64 cell, u64 cycles, u8 why);
 
 /* The cell that @cell of struct hyp_stay is the address of */
 static __always_inline struct hyp_acct_cell *hyp_stay_cell(u64 cell)
