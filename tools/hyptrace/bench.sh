@@ -199,7 +199,7 @@ stay_cost() {
 # A hypercall is a stay; a guest's exit ends one and begins another.
 stays() {
 	[ -e $debug/hyp_call ] || insmod "$modules/hyp_call.ko" || exit
-	runs stay_cost host $MANY bench write $debug/hyp_call $MANY 'hvc 0xc600ffff'
+	runs stay_cost host 100000 bench write $debug/hyp_call 100000 'hvc 0xc600ffff'
 	runs stay_cost guest 100000 guest_time --hvc 50000 --mmio 0 --wfi 0
 }
 
