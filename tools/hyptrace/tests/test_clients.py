@@ -38,6 +38,14 @@ def by_cpu(lines):
                   key=lambda line: line[:5])
 
 
+def not_all(session, cpu, count):
+    """What is wrong with the numbers of a CPU, which are 1 to count, in order."""
+    found = [int(line.partition("id=")[2]) - cpu * 1000000000 for line in session.events
+             if line.startswith(f"[{cpu:03}]")]
+    if found != list(range(1, count + 1)):
+        yield f"CPU {cpu}: {len(found)} numbers, the last is {found[-1:]}, not {count}"
+
+
 class Session:
     """What a session of trace-cmd has left: files, whose lines are left[NAME]."""
 
@@ -134,6 +142,31 @@ def shown(session):
                       [line for line in events if line.startswith("[000]")] or "something")
 
 
+def stopped(session):
+    """what led to the event that turned tracing off, which is the last one"""
+    yield from session.strange()
+    yield from not_all(session, 0, 500)
+
+
+def chosen(session):
+    """each number of the chosen task, and none of another"""
+    yield from session.strange()
+    yield from not_all(session, 0, 1000)
+    yield from not_all(session, 1, 0)
+
+
+def chosen_guest(session):
+    """each exit of the chosen task's guest, and no event of another task"""
+    yield from session.strange()
+    yield from differ(session.counts["hyp_enter", "reason=guest"],
+                      trace.guest_line(session.said, "exits"))
+    # A shell may be between the chosen task and the guest.
+    tasks = {int(found) for found in re.findall(r"\b(?:tid|vm_pid|task)=(\d+)", session.said)}
+    found = {int(pid) for line in session.report for pid in re.findall(r"-(\d+) +\[", line)}
+    yield from differ(found - tasks, set())
+    yield from [] if found else ["no tasks"]
+
+
 def piped(session):
     """show -p: each number, once, in order"""
     return number_faults(session.left["show"], 1000)
@@ -165,6 +198,30 @@ finds() { grep -q "$1" "$2" || echo "no $1 in $2" >&3; }
 stat() {
 	trace-cmd stat $B >stat 2>&1
 	for words in 'Instance: hypervisor' "$@"; do finds "$words" stat; done
+}
+# written CPU COUNT: numbers that one process writes
+written() { emit "$HYP/write_event" "$1" $(($1 * 1000000000 + 1)) "$2"; }
+# record_of COMMAND WORDS...: record a task that runs the command once it is recorded; others, too,
+# do what is recorded.
+record_of() {
+	rm -f go; mkfifo go; sh -c "read -r _; $1" <go & task=$!
+	shift; trace-cmd record "$@" -P $task >recorder 2>&1 & recorder=$!
+	echo task=$task; until_true 20 grep -q 1 "$HYP/tracing_on"
+	written 1 1000; guest --hvc 4 >others
+	echo >go; wait $task; kill -INT $recorder; wait $recorder
+}
+# said_of INSTANCE GROUP EVENT COMMAND WORDS...: what stat says of an instance after trace-cmd's
+# command, less what others lack or have of their own
+said_of() {
+	instance=$1 group=$2 event=$3 command=$4; shift 4
+	eval "trace-cmd $command -B $instance $*"; trace-cmd stat -B "$instance" |
+		sed "/^Clock/,/^$/d; /^Filtered function/,/^$/d; s/^   [0-9].*/   SIZE/
+			s/$event/EVENT/; s/\<$group\>\|\<$instance\>/NAME/g"
+}
+# as_hosts COMMAND WORDS...: stat says the same of an instance of the host's.
+as_hosts() {
+	said_of other kvm kvm_entry "$@" >expected; said_of hypervisor hypervisor hyp_enter "$@" >found
+	diff expected found >&3; finds NAME found
 }
 given_back() {
 	finds '(unloaded)' "$HYP/buffer_size_kb"
@@ -211,6 +268,29 @@ SESSIONS = {
     "reset": ("trace-cmd start $ALL; $GUEST; trace-cmd reset $B; ! grep '^\\[' $HYP/trace >&3; "
               "finds ^0$ $HYP/events/enable; finds ^1$ $HYP/tracing_on; "
               "finds '^\\[boot\\]$' $HYP/trace_clock", fine_otherwise),
+    "start -R": ("trace-cmd start $ALL:selftest -R 'traceoff:1 if id == 500'; written 0 1000; "
+                 "stat 'Tracing is disabled' 'selftest \"traceoff:count=0 if id == 500\"'; "
+                 "trace-cmd extract $B; trace-cmd reset $B", stopped, fine_otherwise),
+    "set -R": ("trace-cmd start $ALL:selftest; "
+               "trace-cmd set $B -e hypervisor:selftest -R 'traceoff if id == 500'; "
+               "written 0 1000; trace-cmd stop $B; "
+               "trace-cmd extract $B; trace-cmd reset $B", stopped),
+    "record -R": ("trace-cmd record $ALL:selftest -R 'traceoff if id == 500' "
+                  "emit $HYP/write_event 0 1 1000; trace-cmd reset $B", stopped),
+    "record -P": ("record_of 'exec emit $HYP/write_event 0 1 1000' $ALL:selftest", chosen),
+    "record -P -c": ("record_of 'guest --hvc 4' $ALL -c", chosen_guest),
+    "record -F -c": ("guest --wfi 10000 >others & "
+                     "trace-cmd record $ALL -F -c guest --hvc 4; kill $!", chosen_guest),
+    "stat": ("mkdir /sys/kernel/tracing/instances/other; "
+             r"as_hosts start -C boot -e \$group:\$event -f \'common_pid\>3\' -R traceoff:3 "
+             "-P 7 -P 8 -M 2; as_hosts stop; as_hosts reset; "
+             "rmdir /sys/kernel/tracing/instances/other", fine_otherwise),
+    # `trace-cmd snapshot' ignores -B and takes the top level's.
+    "snapshot": ("trace-cmd start $ALL:selftest; numbers 1000; echo 1 >$HYP/snapshot; "
+                 "trace-cmd clear $B; numbers 10; trace-cmd show $B -s >$out/show; "
+                 "trace-cmd show $B -s -c 0 >$out/show.0; echo 0 >$HYP/snapshot; "
+                 "trace-cmd snapshot -s $B; finds 'is freed' $HYP/snapshot; "
+                 "trace-cmd snapshot -f; trace-cmd stop $B", piped, fine_otherwise),
     "list": ("list", fine_otherwise),
     # All its processes; it has read some by then.
     "killed": ("setsid trace-cmd record $ALL:selftest -b 64 numbers 100000000 >recorder 2>&1 & "
@@ -235,7 +315,7 @@ def _lay_out(tmp_path, selftest):
     return lay_out
 
 
-@pytest.mark.seconds(40)
+@pytest.mark.seconds(60)
 @pytest.mark.parametrize("release, mode, cpu", [
     ("bookworm", "protected", "max"),
     pytest.param("trixie", "protected", "max", marks=pytest.mark.fast),
