@@ -32,7 +32,7 @@ FEWER = {
     ("debug", "protected"): "mode guest events buffer clear stats reader calls hostile faults "
                             "hotplug",
     ("debug", "nvhe"): "mode files clock set_event write_event sizes trace wait raw mmap refusals "
-                       "each_event filter printk stress load",
+                       "each_event filter printk snapshot stress load",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug stress soak",
     ("kcsan", "protected"): "clear stats mmap",
 }
