@@ -53,8 +53,23 @@ holds hypervisor/buffer_size_kb '4 (loaded)'
 off_by_less 0.02
 logged_only "Failed to enable trace event: nonsense" "Failed to enable trace event: kvm:*"
 guest"""),
-    "a size alone": ({"cmdline": "hyp_trace_buffer_size=100K"}, """
+    "options": ({"cmdline":
+        "hyp_trace_options=nooverwrite,nonsense,,record-cmd hyp_trace_buffer_size=4096 "
+        "hyp_trace_event=hyp_enter,hyp_exit"}, """
+holds hypervisor/trace_options nooverwrite record-cmd noevent-fork
+logged_only "no such option: nonsense"
+# The events of booting are kept: none was overwritten, and later ones are dropped.
+[ "$(grep -l '^overrun: 0$' hypervisor/per_cpu/cpu*/stats | wc -l)" = "$(nproc)" ]
+grep '^dropped events: [1-9]' hypervisor/per_cpu/cpu0/stats
+echo 0 >hypervisor/tracing_on
+grep ' hyp_enter ' hypervisor/trace | head -n 1 >/tmp/first
+until=$(dmesg | sed -n 's/^\\[ *\\([0-9.]*\\)\\] Run .* as init process$/\\1/p')
+awk -v until="$until" '{ exit !(until && $3 + 0 < until) }' /tmp/first
+guest"""),
+    "a size and an option alone": ({"cmdline":
+        "hyp_trace_buffer_size=100K hyp_trace_options=nooverwrite"}, """
 holds hypervisor/tracing_on 0
+holds hypervisor/options/overwrite 0
 holds hypervisor/buffer_size_kb '100 (unloaded)'
 diff hypervisor/set_event hypervisor/available_events
 [ -z "$(logged)" ]"""),
@@ -73,7 +88,7 @@ guest"""),
 logged | grep 'no tracing of the hypervisor'
 awk '/^MemTotal/ { total = $2 } /^MemFree/ { exit $2 < total * 0.7 }' /proc/meminfo
 guest"""),
-    "vhe": ({"mode": "vhe", "cmdline": ALL}, """
+    "vhe": ({"mode": "vhe", "cmdline": f"{ALL} hyp_trace_options=nooverwrite"}, """
 # There is nothing to trace; the options are known all the same.
 [ ! -e hypervisor ]
 [ -z "$(logged)" ]

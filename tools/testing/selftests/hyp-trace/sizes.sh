@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The buffer can have any size, from 1 KiB to 200 MB, and each CPU its own. With each
 # size, every event is in the buffer or counted as lost. A change while the buffer is
-# loaded is refused.
+# loaded is refused. Closing free_buffer turns tracing off, clears all events, and
+# unloads the buffer, which can be used again.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
@@ -156,12 +157,41 @@ test_large() {
 	is "200 MB is unloaded" "$(cat "$SIZE")" "$((204800 / POSSIBLE)) (unloaded)"
 }
 
-plan 21 write_event
+tracing() {
+	echo "$(cat "$HYP/tracing_on") $(state), events: $(grep -c selftest "$HYP/trace")"
+}
+
+# As the host's, the file does nothing until it is closed.
+test_freed() {
+	reset_numbers 32
+	echo 1 >"$HYP/tracing_on"
+	emit_all 100
+	exec 3>"$HYP/free_buffer"
+	echo 1 >&3
+	is "free_buffer is open" "$(tracing)" "1 (loaded), events: $((100 * CPUS))"
+	exec 3>&-
+	is "free_buffer is closed" "$(tracing)" "0 (unloaded), events: 0"
+	is "free_buffer keeps the sizes" "$(cut -d ' ' -f 1 "$SIZE")" $((32 * PAGE_BYTES / 1024))
+
+	echo 1 >"$HYP/tracing_on"
+	exec 3<"$HYP/trace_pipe"
+	emit_all 100
+	is "free_buffer, with a reader" "$(fileop write "$HYP/free_buffer" 1)" ok
+	is "what a reader has open stays loaded" "$(tracing)" "0 (loaded), events: 0"
+	is "and has no events" "$(fileop drain "$HYP/trace_pipe")" ""
+	exec 3<&-
+	is "until it is closed" "$(tracing)" "0 (unloaded), events: 0"
+	write_numbers 100
+	is "then events are written again" "$(tracing)" "0 (loaded), events: $((100 * CPUS))"
+}
+
+plan 29 write_event
 test_all
 test_smallest
 test_each
 test_as_host
 test_effect
 test_loaded
+test_freed
 test_large
 ktap_finished
