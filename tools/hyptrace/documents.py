@@ -5,6 +5,7 @@ comment `.. boot: PARAMETERS` before a session is the kernel's command line for 
 
 import re
 import shlex
+import textwrap
 from typing import NamedTuple
 
 # A recording of minutes takes seconds here. A user types slower than a program starts: wait until
@@ -76,8 +77,8 @@ def sessions(text):
     found, boot = [], ""
     for block in BLOCK.finditer(text):
         boot = block["boot"] or boot
-        body = block["fenced"] or re.sub("^  ", "", block["literal"] or "", flags=re.M)
-        if body.startswith("# ") and block["kind"] != "console":
+        body = block["fenced"] or textwrap.dedent(block["literal"] or "")
+        if body.startswith("# ") and not body.startswith(HEADER) and block["kind"] != "console":
             found.append(Session(body.splitlines(), boot))
             boot = ""
     return found

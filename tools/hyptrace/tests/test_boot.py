@@ -56,7 +56,7 @@ guest"""),
     "options": ({"cmdline":
         "hyp_trace_options=nooverwrite,nonsense,,record-cmd hyp_trace_buffer_size=4096 "
         "hyp_trace_event=hyp_enter,hyp_exit"}, """
-holds hypervisor/trace_options nooverwrite record-cmd noevent-fork
+holds hypervisor/trace_options noevent-fork nooverwrite record-cmd
 logged_only "no such option: nonsense"
 # The events of booting are kept: none was overwritten, and later ones are dropped.
 [ "$(grep -l '^overrun: 0$' hypervisor/per_cpu/cpu*/stats | wc -l)" = "$(nproc)" ]
