@@ -20,6 +20,8 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 
+#include <asm/kvm_asm.h>
+#include <asm/kvm_hyp.h>
 #include <asm/kvm_hypevents_defs.h>
 
 #include <nvhe/spinlock.h>
