@@ -51,30 +51,52 @@ static int create_stacks(unsigned int entry_size, unsigned int flags)
 #define CALL(function)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, function)
 #define SKIP_IF(condition)	INSN(BPF_JMP | (condition) | BPF_K, BPF_REG_0, 0, 1, 0)
 
-#define MAX_CALL	16
+#define MAX_INSNS	2048
 
-/* A program that makes a call, notes the result in a map, and keeps the sample */
-static int load_call(const struct bpf_insn *call, size_t nr, int results)
+/* A program that makes calls; what they returned are the keys of a map. */
+static struct program {
+	struct bpf_insn	insns[MAX_INSNS];
+	size_t		nr;
+	int		results;
+} calls;
+
+static void add_insns(struct program *program, const struct bpf_insn *insns, size_t nr)
 {
-	const struct bpf_insn end[] = {
+	if (program->nr + nr > MAX_INSNS)
+		errx(1, "a program of more than %d instructions", MAX_INSNS);
+	memcpy(program->insns + program->nr, insns, nr * sizeof(*insns));
+	program->nr += nr;
+}
+
+static void init_program(struct program *program, int results)
+{
+	const struct bpf_insn context = MOVE(BPF_REG_6, BPF_REG_1);
+
+	program->nr = 0;
+	program->results = results;
+	add_insns(program, &context, 1);
+}
+
+/* A call, whose result is noted */
+static void add_call(struct program *program, const struct bpf_insn *call, size_t nr)
+{
+	const struct bpf_insn context = MOVE(BPF_REG_1, BPF_REG_6);
+	const struct bpf_insn note[] = {
 		INSN(BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_0, -4, 0),
-		LOAD_MAP(BPF_REG_1, results), HIGH(0),
+		LOAD_MAP(BPF_REG_1, program->results), HIGH(0),
 		MOVE(BPF_REG_2, BPF_REG_10), ADD(BPF_REG_2, -4),
 		MOVE(BPF_REG_3, BPF_REG_2),
 		SET(BPF_REG_4, 0),
 		CALL(BPF_FUNC_map_update_elem),
-		SET(BPF_REG_0, 1),
-		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	struct bpf_insn insns[MAX_CALL + ARRAY_SIZE(end)];
 
-	memcpy(insns, call, nr * sizeof(*call));
-	memcpy(insns + nr, end, sizeof(end));
-	return load_bpf_program(insns, nr + ARRAY_SIZE(end));
+	add_insns(program, &context, 1);
+	add_insns(program, call, nr);
+	add_insns(program, note, ARRAY_SIZE(note));
 }
 
 /* One that puts the chain that the flags select in the map */
-static int load_stackid(int map, int results, uint64_t flags)
+static void add_stackid(struct program *program, int map, uint64_t flags)
 {
 	const struct bpf_insn call[] = {
 		LOAD_MAP(BPF_REG_2, map), HIGH(0),
@@ -84,11 +106,11 @@ static int load_stackid(int map, int results, uint64_t flags)
 		SKIP_IF(BPF_JSLT), SET(BPF_REG_0, FOUND),
 	};
 
-	return load_call(call, ARRAY_SIZE(call), results);
+	add_call(program, call, ARRAY_SIZE(call));
 }
 
 /* One that reads the chain, which is shorter: bpf_get_stack() shortens that of the sample, too. */
-static int load_stack(int results, uint64_t flags)
+static void add_stack(struct program *program, uint64_t flags)
 {
 	const struct bpf_insn call[] = {
 		MOVE(BPF_REG_2, BPF_REG_10), ADD(BPF_REG_2, -8 - BUFFER_SIZE),
@@ -99,7 +121,19 @@ static int load_stack(int results, uint64_t flags)
 		SKIP_IF(BPF_JSLE), SET(BPF_REG_0, FOUND),
 	};
 
-	return load_call(call, ARRAY_SIZE(call), results);
+	add_call(program, call, ARRAY_SIZE(call));
+}
+
+/* The program keeps the sample. */
+static int load_program(struct program *program)
+{
+	const struct bpf_insn end[] = {
+		SET(BPF_REG_0, 1),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+
+	add_insns(program, end, ARRAY_SIZE(end));
+	return load_bpf_program(program->insns, program->nr);
 }
 
 static bool has_next(int map, uint32_t *key, bool first)
@@ -189,11 +223,14 @@ static void attach(struct sampler *sampler, struct perf_event_attr *attr, pid_t 
 static bool finds_stacks(uint64_t flags, unsigned int cpumode)
 {
 	int map = create_stacks(sizeof(uint64_t), 0), results = create_results();
-	int program = load_stackid(map, results, flags), found = 0;
 	time_t deadline = time(NULL) + DEADLINE;
 	struct perf_event_attr attr;
 	struct sampler sampler;
+	int program, found = 0;
 
+	init_program(&calls, results);
+	add_stackid(&calls, map, flags);
+	program = load_program(&calls);
 	init_event(&attr);
 	attach(&sampler, &attr, vcpu.tid, program);
 	while (!found && time(NULL) < deadline) {
@@ -208,21 +245,36 @@ static bool finds_stacks(uint64_t flags, unsigned int cpumode)
 	return found > 0;
 }
 
-/* Whether all of the program's calls return this, in so many samples */
-static bool returns(int program, int results, struct perf_event_attr *attr, pid_t tid,
-		    int32_t expected)
+/* Returns whether there are that many, each within the deadline after the one before. */
+static bool takes_samples(struct sampler *sampler, uint64_t nr)
 {
 	time_t deadline = time(NULL) + DEADLINE;
-	struct sampler sampler;
 	struct sample sample;
 
-	attach(&sampler, attr, tid, program);
 	/* This thread may be the one that is sampled. */
-	while (sampler.samples < SAMPLES && time(NULL) < deadline)
-		next_sample(&sampler, &sample);
+	while (sampler->samples < nr && time(NULL) < deadline) {
+		if (next_sample(sampler, &sample))
+			deadline = time(NULL) + DEADLINE;
+	}
+	if (sampler->samples < nr)
+		ksft_print_msg("%lu samples, and none for %d s\n",
+			       (unsigned long)sampler->samples, DEADLINE);
+	return sampler->samples >= nr;
+}
+
+/* Whether all of the program's calls return this, in so many samples */
+static bool returns(struct program *program, struct perf_event_attr *attr, pid_t tid,
+		    int32_t expected)
+{
+	struct sampler sampler;
+	int fd = load_program(program);
+	bool good;
+
+	attach(&sampler, attr, tid, fd);
+	good = takes_samples(&sampler, SAMPLES);
 	close_sampler(&sampler);
-	close(program);
-	return sampler.samples >= SAMPLES && results_are(results, expected);
+	close(fd);
+	return good && results_are(program->results, expected);
 }
 
 static bool stackid_returns(uint64_t flags, unsigned int map_flags, struct perf_event_attr *attr,
@@ -230,9 +282,11 @@ static bool stackid_returns(uint64_t flags, unsigned int map_flags, struct perf_
 {
 	size_t entry = map_flags ? sizeof(struct bpf_stack_build_id) : sizeof(uint64_t);
 	int map = create_stacks(entry, map_flags), results = create_results();
-	int program = load_stackid(map, results, flags | BPF_F_REUSE_STACKID);
-	bool good = returns(program, results, attr, tid, expected);
+	bool good;
 
+	init_program(&calls, results);
+	add_stackid(&calls, map, flags | BPF_F_REUSE_STACKID);
+	good = returns(&calls, attr, tid, expected);
 	close(results);
 	close(map);
 	return good;
@@ -242,8 +296,11 @@ static bool stack_returns(uint64_t flags, struct perf_event_attr *attr, pid_t ti
 			  int32_t expected)
 {
 	int results = create_results();
-	bool good = returns(load_stack(results, flags), results, attr, tid, expected);
+	bool good;
 
+	init_program(&calls, results);
+	add_stack(&calls, flags);
+	good = returns(&calls, attr, tid, expected);
 	close(results);
 	return good;
 }
@@ -295,19 +352,27 @@ static bool host(void)
 	       both_return(GUEST_STACK | BPF_F_USER_STACK, &attr, getpid(), -EFAULT);
 }
 
-/* Undefined flags, and parts of this one, do not select a guest's stacks. */
+/*
+ * Undefined flags, and parts of this one, do not select a guest's stacks. One program tries all
+ * of them: samples of the guest's kernel are slow to come where the host is slow.
+ */
 static bool other_flags(void)
 {
+	int map = create_stacks(sizeof(uint64_t), 0), results = create_results();
 	struct perf_event_attr attr;
 	unsigned int bit;
+	bool good;
 
 	init_guest_event(&attr, false);
+	init_program(&calls, results);
 	for (bit = 32; bit < 64; bit++) {
-		if (!stack_returns(1UL << bit, &attr, vcpu.tid, -EINVAL) ||
-		    !stackid_returns(GUEST_STACK ^ 1UL << bit, 0, &attr, vcpu.tid, -EINVAL))
-			return false;
+		add_stack(&calls, 1UL << bit);
+		add_stackid(&calls, map, (GUEST_STACK ^ 1UL << bit) | BPF_F_REUSE_STACKID);
 	}
-	return true;
+	good = returns(&calls, &attr, vcpu.tid, -EINVAL);
+	close(results);
+	close(map);
+	return good;
 }
 
 static bool no_build_ids(void)

@@ -39,7 +39,7 @@ int load_bpf_program(const struct bpf_insn *insns, unsigned int nr)
 		.license	= (uintptr_t)"GPL",
 		.log_buf	= (uintptr_t)log,
 		.log_size	= sizeof(log),
-		.log_level	= 1,
+		.log_level	= 4,	/* What is wrong, but not each instruction */
 	};
 	int fd = sys_bpf(BPF_PROG_LOAD, &attr);
 
