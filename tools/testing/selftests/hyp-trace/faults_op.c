@@ -135,6 +135,24 @@ static void undo_open(const struct op *op)
 		put("set_event", "selftest");
 }
 
+/* As in the kernel's own instances, a number without memory for it is no pid. */
+static int run_pids(const struct op *op)
+{
+	int error = run_write(op);
+
+	return error == EPERM ? ENOMEM : error;
+}
+
+static void undo_pids(const struct op *op)
+{
+	close(xopen(path_of(op), O_WRONLY | O_TRUNC));
+}
+
+static void undo_option(const struct op *op)
+{
+	put(op->file, "0");
+}
+
 /* The time now is another one each time. */
 static void mask_now(char *text)
 {
@@ -398,6 +416,10 @@ const struct op ops[] = {
 	WRITES("trigger", TRIGGER, "traceoff:1 if id == 2", .undo = undo_trigger, .least = 8),
 	WRITES("trigger-loads", TRIGGER, "traceon", .undo = undo_trigger, .least = 7,
 	       .loads = true),
+	{ .name = "set_event_pid", .file = "set_event_pid", .text = "1 2", .flags = O_WRONLY,
+	  .least = 3, .prepare = prepare_fd, .run = run_pids, .undo = undo_pids,
+	  .finish = finish_fd },
+	WRITES("event-fork", "options/event-fork", "1", .undo = undo_option, .least = 2),
 	WRITES("set_event", "set_event", "hypervisor:hyp_enter\n", .undo = undo_enable,
 	       .least = 1),
 	{ }

@@ -15,7 +15,7 @@
 
 static const char *const state_files[] = {
 	"tracing_on", "buffer_size_kb", "set_event", "trace", "events/hypervisor/filter",
-	"error_log", "events/hypervisor/selftest/trigger",
+	"error_log", "events/hypervisor/selftest/trigger", "set_event_pid", "options/event-fork",
 };
 
 static const char *const probed_files[] = {
@@ -25,7 +25,7 @@ static const char *const probed_files[] = {
 /* Sites of tracing's allocations, as in /proc/allocinfo */
 static const char *const ours[] = {
 	"arch/arm64/kvm/hyp_", "func:share_pfn_hyp", "kernel/trace/ring_buffer",
-	"kernel/trace/trace_events_filter", "kernel/trace/remote/",
+	"kernel/trace/trace_events_filter", "kernel/trace/pid_list", "kernel/trace/remote/",
 };
 
 int xopen(const char *path, int flags)
