@@ -127,6 +127,8 @@ test_one_cpu() {
 	echo 2 >"$HYP/per_cpu/cpu0/snapshot"
 	is "of one CPU: cleared" "$(grep -c selftest "$HYP/per_cpu/cpu0/snapshot")" 0
 	none "of one CPU: the others stay after it is cleared" other_cpus
+	is "of one CPU: not to be freed" "$(fileop write "$HYP/per_cpu/cpu0/snapshot" 0)" EINVAL
+	none "of one CPU: the others stay after that, too" other_cpus
 	echo 2 >"$SNAPSHOT"
 	is "all are cleared" "$(body "$SNAPSHOT")" ""
 	is "and allocated" "$(grep '^# \*' "$SNAPSHOT")" "# * Snapshot is allocated *"
@@ -208,7 +210,7 @@ test_writing() {
 	echo 0 >"$SNAPSHOT"
 }
 
-plan 27 write_event
+plan 29 write_event
 test_as_host
 test_taken
 test_partly_read
