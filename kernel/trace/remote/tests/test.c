@@ -499,6 +499,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(remote_test_overwrite_refused),
 	KUNIT_CASE(remote_test_stopped),
 	KUNIT_CASE(remote_test_armed),
+	KUNIT_CASE(remote_test_window),
 	KUNIT_CASE(remote_test_trigger_refused),
 	KUNIT_CASE(remote_test_group_busy),
 	KUNIT_CASE(remote_test_tasks),

@@ -214,6 +214,7 @@ void remote_test_overwrite(struct kunit *test);
 void remote_test_overwrite_refused(struct kunit *test);
 void remote_test_stopped(struct kunit *test);
 void remote_test_armed(struct kunit *test);
+void remote_test_window(struct kunit *test);
 void remote_test_trigger_refused(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
 

@@ -27,6 +27,7 @@
  * @nr_preds:	number of predicates in each event's filter
  * @on_at_stop:	tracing was on for readers when the remote was stopped
  * @stopped:	the remote has stopped: by itself, or since it shall
+ * @stops_after: it stops by itself after is_stopped() was called so often; 0: it does not
  * @trigger:	the trigger that was set last; its pointers are the core's
  * @not_ready:	the result of get()
  * @nr_gets:	number of calls of get() without put()
@@ -48,6 +49,7 @@ static struct kunit_remote {
 	unsigned int		nr_preds[NR_REMOTE_TEST_EVENTS];
 	bool			on_at_stop;
 	bool			stopped;
+	unsigned int		stops_after;
 	struct trace_remote_trigger trigger;
 	int			not_ready;
 	int			nr_gets;
@@ -145,7 +147,11 @@ static void kunit_remote_stop(void *priv)
 
 static bool kunit_remote_is_stopped(void *priv)
 {
-	return READ_ONCE(kunit_remote.stopped);
+	bool stopped = READ_ONCE(kunit_remote.stopped);
+
+	if (kunit_remote.stops_after && !--kunit_remote.stops_after)
+		WRITE_ONCE(kunit_remote.stopped, true);
+	return stopped;
 }
 
 static int kunit_remote_set_stopped(void *priv, bool stopped)
@@ -340,6 +346,22 @@ void remote_test_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "!traceon"));
 	KUNIT_EXPECT_FALSE(test, kunit_remote.trigger.on);
 	KUNIT_EXPECT_FALSE(test, trace_remote_is_loaded(remote));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
+}
+
+/* A remote that has gone on stops once more, before tracing is turned on: it stays stopped. */
+void remote_test_window(struct kunit *test)
+{
+	struct trace_remote *remote = kunit_remote_register(test);
+
+	kunit_remote_make_rings(test);
+	KUNIT_ASSERT_EQ(test, 0, kunit_remote_write_trigger(test, "traceon"));
+	kunit_remote.stops_after = 2;
+	WRITE_ONCE(kunit_remote.stopped, false);
+	KUNIT_EXPECT_TRUE(test, trace_remote_ask_on(remote));
+	KUNIT_EXPECT_TRUE(test, kunit_remote.stopped);
+	KUNIT_EXPECT_FALSE(test, trace_remote_ask_on(remote));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_write_trigger(test, "!traceon"));
 	KUNIT_EXPECT_EQ(test, 0, kunit_remote.nr_gets);
 }
 
