@@ -89,15 +89,10 @@ def qemu(files, arch="arm64"):
 def linux(files, config, script, limit, smp=1):
     """./boot: this kernel as a guest of Debian's QEMU, to run a script of busybox's shell, for so
     many seconds at most."""
-    arch, stage = arch_of(config), files / "initrd.d"
+    arch = arch_of(config)
     qemu(files, arch)
     shutil.copy(kernel.image(config), files / "Image")
-    shutil.copy(image.rootfs(arch), files / "initrd")
-    stage.mkdir()
-    (stage / "guest").write_text(INIT.format(script), "utf-8")
-    (stage / "guest").chmod(0o755)
-    with open(files / "initrd", "ab") as initrd:
-        image.pack(stage, initrd)
+    image.initrd(files / "initrd", arch, scripts={"guest": INIT.format(script)})
     system, console = MACHINES[arch]
     (files / "boot").write_text(BOOT.format(scaled(limit), system, smp, console), "utf-8")
 

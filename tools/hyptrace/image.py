@@ -3,8 +3,10 @@
 
 import functools
 import os
+import pathlib
 import re
 import shutil
+import tempfile
 
 from hyptrace import apt, process
 from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, option
@@ -80,6 +82,20 @@ def rootfs(arch="arm64"):
                 pack(root, out)
             new.rename(cpio)
     return cpio
+
+
+def initrd(path, arch="arm64", files=None, scripts=None):
+    """Write the rootfs to a file, behind it what is to be in /test, and scripts, {path: text}."""
+    shutil.copy(rootfs(arch), path)
+    with tempfile.TemporaryDirectory(dir=path.parent) as made, open(path, "ab") as out:
+        stage = pathlib.Path(made)
+        if files:
+            shutil.copytree(files, stage / "test")
+        for name, text in (scripts or {}).items():
+            stage.joinpath(name).parent.mkdir(exist_ok=True)
+            stage.joinpath(name).write_text(text, "utf-8")
+            stage.joinpath(name).chmod(0o755)
+        pack(stage, out)
 
 
 def program(root, path, directory):

@@ -120,25 +120,11 @@ class Machine:     # pylint: disable=too-many-instance-attributes
                 *self.qemu_args.split(), *more]
 
     def make_initrd(self, script=None, files=None):
-        """The rootfs and, appended to it, the script and its files."""
-        shutil.copy(images.rootfs(self.arch), self.run / "initrd")
-        if script is None:
-            return
-        stage = self.run / "stage"
-        stage.mkdir()
-        stage.joinpath("scale").write_text(option("SCALE", "100") + "\n", "utf-8")
-        if files:
-            shutil.copytree(files, stage / "test")
-        stage.joinpath("test").mkdir(exist_ok=True)
-        if isinstance(script, pathlib.Path):
-            script = script.read_text("utf-8")
-        if not script.startswith("#!"):
-            script = "#!/bin/sh\n" + script
-        stage.joinpath("test/script").write_text(script, "utf-8")
-        stage.joinpath("test/script").chmod(0o755)
-        with open(self.run / "initrd", "ab") as initrd:
-            images.pack(stage, initrd)
-        shutil.rmtree(stage)
+        """The rootfs with the script, if there is one, and its files."""
+        scripts = {"scale": option("SCALE", "100") + "\n"}
+        if script is not None:
+            scripts["test/script"] = "#!/bin/sh\n" * (not script.startswith("#!")) + script
+        images.initrd(self.run / "initrd", self.arch, files, scripts)
 
     def read(self, name):
         return self.run.joinpath(name).read_text("utf-8", "replace").replace("\r", "")
@@ -224,7 +210,7 @@ def main():
         machine.show = False
         machine.make_initrd(files=option("FILES"))
         return machine.interactive()
-    machine.make_initrd(pathlib.Path(option("SCRIPT")), option("FILES"))
+    machine.make_initrd(pathlib.Path(option("SCRIPT")).read_text("utf-8"), option("FILES"))
     result = machine.run_script()
     print(result.errors, end="", file=sys.stderr)
     if option("OUT") and not result.errors:

@@ -108,16 +108,11 @@ guest"""
 def test_kexec(vm, selftest, tmp_path, mode):
     """The same kernel traces, too. pKVM's EL2 stays, and so kexec refuses; tracing goes on."""
     # With QEMU's GICv3 it hangs when it looks for its tables, whether anything is traced or not.
-    stage, files = tmp_path / "stage", tmp_path / "files"
-    for path in stage / "test", files:
-        shutil.copytree(selftest(), path)
+    files = tmp_path / "files"
+    shutil.copytree(selftest(), files)
     clients.install(files, image.suite("machine", "kexec", "kexec-tools"), "usr/sbin/kexec")
     shutil.copy(kernels.image(), files / "Image")
-    shutil.copy(image.rootfs(), files / "initrd")
-    (stage / "test/script").write_text(SHELL + SECOND, "utf-8")
-    (stage / "test/script").chmod(0o755)
-    with open(files / "initrd", "ab") as initrd:
-        image.pack(stage, initrd)
+    image.initrd(files / "initrd", files=selftest(), scripts={"test/script": SHELL + SECOND})
     how = {"files": files, "mem": "2G", "timeout": 120}
     if mode == "protected":
         vm.ok("another kernel, protected: refused", SHELL + REFUSED, **how)
