@@ -108,32 +108,24 @@ def _modules(arch, beside, sources, kernel):
             *kernel.glob("samples/trace_events/*.ko")]
 
 
-def install(arch, suite, objects, to):
-    """Build a kselftest of build/tree, statically: SUITE/, its helpers, and `tests', a list."""
-    source = BUILD / "tree/tools/testing/selftests"
-    words = ["-s", "-C", source / suite, "USERLDFLAGS=-static", f"OUTPUT={objects}",
-             f"INSTALL_PATH={to}/{suite}"]
-    objects.mkdir(exist_ok=True)
-    (to / "kselftest").mkdir(parents=True)
-    make(arch, *words, "install")
-    shutil.copy(source / "kselftest/ktap_helpers.sh", to / "kselftest")
-    listed = make(arch, *words, "emit_tests").splitlines()
-    (to / "tests").write_text("".join(f"{line.partition(':')[2]}\n" for line in listed), "utf-8")
-
-
 def selftest(suite="hyp-trace", config="default"):
-    """A kselftest for the VM, with modules for build/kernel-CONFIG if that was built with any."""
+    """A kselftest for the VM, linked statically, with `tests', the list of its scripts, and with
+    modules for build/kernel-CONFIG if that was built with any."""
     need("kernel")
     arch, kernel = arch_of(config), BUILD / f"kernel-{config}"
     suffix = "" if suite == "hyp-trace" else f"-{suite}"
-    to = BUILD / f"selftest{'-x86' if arch == 'x86_64' else ''}{suffix}"
+    to, source = BUILD / f"selftest{'-x86' if arch == 'x86_64' else ''}{suffix}", \
+        BUILD / "tree/tools/testing/selftests"
     with process.lock("selftest"):
         shutil.rmtree(to, ignore_errors=True)
-        install(arch, suite, BUILD / f"{to.name}-build", to)
-        sources = BUILD / "tree/tools/testing/selftests" / suite / "modules"
-        if (kernel / "Module.symvers").exists() and sources.is_dir():
+        make(arch, "-s", "-C", source, f"TARGETS={suite}", "FORCE_TARGETS=1", "USERLDFLAGS=-static",
+             f"O={BUILD}/{to.name}-build", f"INSTALL_PATH={to}", "install")
+        listed = (to / "kselftest-list.txt").read_text("utf-8")
+        (to / "tests").write_text(listed.replace(f"{suite}:", ""), "utf-8")
+        if (kernel / "Module.symvers").exists() and (source / suite / "modules").is_dir():
             (to / suite / "modules").mkdir()
-            for path in _modules(arch, BUILD / f"modules-{config}{suffix}", sources, kernel):
+            for path in _modules(arch, BUILD / f"modules-{config}{suffix}",
+                                 source / suite / "modules", kernel):
                 shutil.copy(path, to / suite / "modules")
     return to
 
