@@ -4,11 +4,12 @@
 import functools
 import os
 import pathlib
+import platform
 import re
 import shutil
 import tempfile
 
-from hyptrace import apt, process
+from hyptrace import process
 from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, option
 
 # Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes while
@@ -24,10 +25,29 @@ UNWANTED = """dev tmp var/cache var/lib/apt var/lib/dpkg etc/apt etc/fstab etc/h
     etc/resolv.conf usr/share/doc usr/share/man usr/share/locale usr/share/info""".split()
 
 
+@functools.cache
+def architecture():
+    return process.run(["dpkg", "--print-architecture"]).stdout.strip()
+
+
+def sources(release):
+    """The lines of sources.list for a release or "machine"; bookworm's updates have its 6.12."""
+    own = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    release = own if release == "machine" else release
+    said = process.run(["apt-get", "indextargets", "--format", "$(RELEASE) $(REPO_URI)",
+                        "Created-By: Packages"]).stdout
+    mirrors = dict(re.findall(r"^(\S+) (?!cdrom:)(.*)", said, re.M))
+    if own not in mirrors:
+        raise Failure("the machine's apt has no mirror of Debian's")
+    updates = mirrors.get(f"{own}-security") if release in (own, "bookworm") else None
+    return [f"deb {mirrors[own]} {release} main"] + (
+        [f"deb {updates} {release}-security main"] if updates else [])
+
+
 def mmdebstrap(release, *words):
     """Make a root of a release; the last words are its name for mmdebstrap and the directory."""
     log = BUILD / f"mmdebstrap-{release}.log"
-    if not process.logged([*words, *apt.sources(release)], log, f"making {words[-1].name}"):
+    if not process.logged([*words, *sources(release)], log, f"making {words[-1].name}"):
         raise Failure(f"mmdebstrap fails:\n{log.read_text('utf-8', 'replace')[-2000:]}")
 
 
@@ -119,7 +139,7 @@ def qemu(arch="arm64"):
     need("vm")
     if not process.run(["apt-get", "-s", "satisfy", QEMU], check=False).returncode:
         return ["qemu-system-aarch64"]
-    root = suite("trixie", "qemu", "qemu-system-arm", apt.architecture())
+    root = suite("trixie", "qemu", "qemu-system-arm", architecture())
     loader = next((root / "usr/lib").rglob("ld-linux-*.so.*"))
     return [str(loader), "--library-path", str(loader.parent),
             str(root / "usr/bin/qemu-system-aarch64"), "-L", str(root / "usr/share/qemu")]

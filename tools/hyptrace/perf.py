@@ -8,7 +8,7 @@ import re
 import shutil
 from collections import Counter
 
-from hyptrace import apt, image, kernel, patches, process
+from hyptrace import image, kernel, patches, process
 from hyptrace.machine import BUILD, Failure, cross_for, need, note, option
 
 # Of the machine's own release: that is also the compiler's C library.
@@ -63,7 +63,7 @@ def build(machine="arm64", tree=None):
     need("perf", "rootfs")
     name, arch, debian = "perf", "arm64", "arm64"
     if machine != "arm64":
-        name, debian = "perf-host", apt.architecture()
+        name, debian = "perf-host", image.architecture()
         arch = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     root = image.suite("machine", name, LIBRARIES, debian)
     name += "-own" if tree else ""

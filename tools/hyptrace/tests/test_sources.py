@@ -10,7 +10,7 @@ import graphlib
 import re
 
 import pytest
-from hyptrace import apt, image, patches, process, tree
+from hyptrace import image, patches, process, tree
 from hyptrace.machine import BUILD, ROOT, Failure, cross_for
 
 pytestmark = pytest.mark.fast
@@ -165,7 +165,7 @@ def test_the_tables_are_of_the_code(checks, texts):
 def test_litmus(checks):
     """Each test is observed as often as it says itself."""
     try:
-        root = image.suite("sid", "herdtools7", "herdtools7", apt.architecture())
+        root = image.suite("sid", "herdtools7", "herdtools7", image.architecture())
     except Failure as failure:
         pytest.skip(str(failure))
     tree.make()
