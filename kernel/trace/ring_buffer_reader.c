@@ -49,6 +49,7 @@ static struct rb_reader *rb_reader_alloc(struct ring_buffer_writer *writer, int 
 	reader->nr_slots = desc->nr_pages - 1;
 	memcpy(reader->pages, desc->pages, desc->nr_pages * sizeof(*desc->pages));
 	INIT_LIST_HEAD(&reader->iters);
+	INIT_LIST_HEAD(&reader->followers);
 	INIT_LIST_HEAD(&reader->no_pages);
 	return reader;
 }

@@ -9,6 +9,7 @@
  *	cursor		consumes events one by one
  *	read_page	consumes events by the page
  *	iter		reads events without consuming them
+ *	follow		sees each event as it comes, without consuming it
  *	dump		reads the last events without a lock
  *
  * A copy is another buffer, with what the rings had at one moment. It is read by iter.
@@ -23,6 +24,7 @@ struct cpumask;
 struct rb_reader;
 struct ring_buffer_event;
 struct ring_buffer_reader_copy;
+struct ring_buffer_reader_follower;
 struct ring_buffer_reader_iter;
 struct ring_buffer_writer;
 struct trace_buffer;
@@ -101,6 +103,15 @@ ring_buffer_reader_iter_peek(struct ring_buffer_reader_iter *iter, u64 *ts);
 unsigned long ring_buffer_reader_iter_lost(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_advance(struct ring_buffer_reader_iter *iter);
 void ring_buffer_reader_iter_finish(struct ring_buffer_reader_iter *iter);
+
+struct ring_buffer_reader_follower *
+ring_buffer_reader_follow_start(struct trace_buffer *buffer, int cpu, bool from_first);
+bool ring_buffer_reader_follow_page(struct ring_buffer_reader_follower *follower);
+struct ring_buffer_event *
+ring_buffer_reader_follow_next(struct ring_buffer_reader_follower *follower, u64 *ts,
+			       unsigned long *lost);
+unsigned int ring_buffer_reader_follow_pages(const struct ring_buffer_reader_follower *follower);
+void ring_buffer_reader_follow_finish(struct ring_buffer_reader_follower *follower);
 
 struct ring_buffer_reader_copy *
 ring_buffer_reader_copy_alloc(struct trace_buffer *from, u64 (*clock)(void));

@@ -7,6 +7,7 @@
  *	ring_buffer_reader_cursor.c	consumes events one by one
  *	ring_buffer_reader_page.c	consumes events by the page
  *	ring_buffer_reader_iter.c	reads events without consuming them
+ *	ring_buffer_reader_follow.c	sees all events, without consuming them
  *	ring_buffer_reader_dump.c	reads the last events without a lock
  *	ring_buffer_reader_state.c	what the writer has written; the swap of pages
  *	ring_buffer_reader_base.c	the part of ring_buffer.c, which includes it
@@ -96,6 +97,26 @@ struct rb_reader_span {
 };
 
 /**
+ * struct rb_reader_kept - a page that is kept for a follower
+ * @list:	in rb_reader.followers
+ * @wanted:	position of the first page that the follower has not seen as a whole
+ * @copied:	bytes of that page that the follower has copied
+ * @has_page:	there is one
+ * @pos:	its position
+ * @number:	the number of its first event
+ * @page:	the copy
+ */
+struct rb_reader_kept {
+	struct list_head		list;
+	u64				wanted;
+	unsigned int			copied;
+	bool				has_page;
+	u64				pos;
+	u64				number;
+	struct ring_buffer_writer_page	*page;
+};
+
+/**
  * struct rb_reader - the reader of a CPU's ring
  * @writer:	the remote writer
  * @meta:	the ring's meta page
@@ -110,6 +131,7 @@ struct rb_reader_span {
  * @entries:	events on the reader's page if the writer had left it at the swap; else 0
  * @count:	the events counted on the page being written
  * @iters:	iterators, struct rb_reader_span
+ * @followers:	followers, struct rb_reader_kept
  * @nr_resets:	how often the ring was reset
  * @copy:	a page for the events of a cursor
  * @no_pages:	the list of pages that the kernel writes: it is empty
@@ -130,6 +152,7 @@ struct rb_reader {
 	u64					entries;
 	struct rb_reader_count			count;
 	struct list_head			iters;
+	struct list_head			followers;
 	unsigned int				nr_resets;
 	struct ring_buffer_writer_page		*copy;
 	struct list_head			no_pages;

@@ -211,6 +211,37 @@ static struct ring_buffer_writer_page **rb_writer_find(struct rb_reader *reader,
 	return slot;
 }
 
+static void rb_reader_keep_copy(struct rb_reader *reader, struct rb_reader_kept *kept)
+{
+	struct ring_buffer_writer_page *page = rb_reader_page(reader);
+
+	kept->page->time_stamp = READ_ONCE(page->time_stamp);
+	kept->page->commit = rb_writer_commit(page);
+	memcpy(kept->page->data, page->data, kept->page->commit);
+	kept->number = reader->read + reader->overrun;
+	kept->pos = reader->pos;
+	kept->has_page = true;
+}
+
+/* The writer has left the reader's page. Keep a copy for followers that have not seen all of it. */
+static void rb_reader_keep_page(struct rb_reader *reader)
+{
+	unsigned int commit = rb_writer_commit(rb_reader_page(reader));
+	struct rb_reader_kept *kept;
+
+	lockdep_assert_held(reader->lock);
+
+	if (reader->pos == RB_READER_NOWHERE)
+		return;
+
+	list_for_each_entry(kept, &reader->followers, list) {
+		if (kept->has_page || kept->wanted > reader->pos ||
+		    (kept->wanted == reader->pos && kept->copied >= commit))
+			continue;
+		rb_reader_keep_copy(reader, kept);
+	}
+}
+
 /* Swap the reader's page for the oldest one. False if there is none, or none yet. */
 static bool rb_writer_swap(struct rb_reader *reader)
 {
@@ -220,6 +251,7 @@ static bool rb_writer_swap(struct rb_reader *reader)
 
 	lockdep_assert_held(reader->lock);
 
+	rb_reader_keep_page(reader);
 	id = reader->writer->ops->swap_reader(reader->writer, reader->cpu);	/* (D) */
 	if (id < 0)
 		return false;

@@ -84,6 +84,7 @@
  *	trace_ring.c:trace_ring_swap_reader
  *	ring_buffer_reader.c:rb_reader_page_is_complete
  *	ring_buffer_reader_dump.c:rb_dump_find_pages
+ *	ring_buffer_reader_follow.c:rb_follow_page
  *	ring_buffer_reader_iter.c:rb_iter_try_end
  *	ring_buffer_reader_page.c:rb_reader_next_is_complete
  *	ring_buffer_reader_state.c:rb_reader_is_empty

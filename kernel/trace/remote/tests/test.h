@@ -150,6 +150,17 @@ void ring_test_copy_cleared(struct kunit *test);
 void ring_test_copy_fits(struct kunit *test);
 void ring_test_copy_race(struct kunit *test);
 
+/* test_follow.c */
+void ring_follow_comes(struct kunit *test);
+void ring_follow_starts(struct kunit *test);
+void ring_follow_overwritten(struct kunit *test);
+void ring_follow_consumed(struct kunit *test);
+void ring_follow_copied(struct kunit *test);
+void ring_follow_several(struct kunit *test);
+void ring_follow_synced(struct kunit *test);
+void ring_follow_random(struct kunit *test);
+void ring_follow_race(struct kunit *test);
+
 /* test_full.c */
 void ring_test_full_kept(struct kunit *test);
 void ring_test_full_ended(struct kunit *test);

@@ -87,6 +87,40 @@ static void iterate(struct ring_buffer_reader_iter *iter)
 	ring_buffer_reader_iter_advance(iter);
 }
 
+/* Those who read without consuming */
+struct readers {
+	struct ring_buffer_reader_iter		*iter;
+	struct ring_buffer_reader_follower	*follower;
+};
+
+static void finish(struct readers *readers)
+{
+	ring_buffer_reader_iter_finish(readers->iter);
+	ring_buffer_reader_follow_finish(readers->follower);
+}
+
+static void start(struct readers *readers, struct trace_buffer *buffer, bool from_first)
+{
+	readers->iter = ring_buffer_reader_iter_start(buffer, 0);
+	readers->follower = ring_buffer_reader_follow_start(buffer, 0, from_first);
+}
+
+/* See a page: no more events than it has room for. */
+static void follow(struct ring_buffer_reader_follower *follower)
+{
+	struct ring_buffer_event *event;
+	unsigned long lost;
+	unsigned int nr = 0;
+	u64 ts;
+
+	ring_buffer_reader_follow_page(follower);
+	while ((event = ring_buffer_reader_follow_next(follower, &ts, &lost))) {
+		check_event(event);
+		if (nr++ > RB_WRITER_PAGE_DATA / RB_WRITER_MIN_EVENT)
+			abort();
+	}
+}
+
 static void consume(struct trace_buffer *buffer)
 {
 	struct ring_buffer_reader_cursor cursor;
@@ -130,7 +164,7 @@ static void any_write(void)
 	words[input_below(now, 32)] = input_number(now, 0);
 }
 
-static void any_call(struct trace_buffer *buffer, struct ring_buffer_reader_iter **iter)
+static void any_call(struct trace_buffer *buffer, struct readers *readers)
 {
 	struct ring_buffer_reader_stats stats;
 
@@ -143,8 +177,8 @@ static void any_call(struct trace_buffer *buffer, struct ring_buffer_reader_iter
 		read_page(buffer);
 		break;
 	case 2:
-		ring_buffer_reader_iter_finish(*iter);
-		*iter = ring_buffer_reader_iter_start(buffer, 0);
+		finish(readers);
+		start(readers, buffer, false);
 		break;
 	case 3:
 		dump(buffer);
@@ -159,8 +193,8 @@ static void any_call(struct trace_buffer *buffer, struct ring_buffer_reader_iter
 		any_write();
 		break;
 	default:
-		if (*iter)
-			iterate(*iter);
+		iterate(readers->iter);
+		follow(readers->follower);
 	}
 }
 
@@ -179,11 +213,11 @@ static void fill_page(struct ring_buffer_writer_page *page)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const struct ring_buffer_writer_ops ops = { any_page, any_reset };
-	struct ring_buffer_reader_iter *iter = NULL;
 	struct input input = { data, size };
 	struct ring_buffer_writer_cpu cpu;
 	struct ring_buffer_writer writer = { .ops = &ops, .clock = no_clock, .cpus = &cpu };
 	struct trace_buffer *buffer;
+	struct readers readers;
 	void *shared[1 + PAGES];
 	unsigned int i;
 
@@ -199,13 +233,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	cpu = (struct ring_buffer_writer_cpu){ shared[0], &shared[1], PAGES };
 	buffer = ring_buffer_reader(&writer);
+	start(&readers, buffer, true);
 	shim = &corrupting;
 	while (input.size) {
-		any_call(buffer, &iter);
+		any_call(buffer, &readers);
 		check_consumed(&rb_reader_of(buffer, 0)->consumed);
 	}
 	shim = NULL;
-	ring_buffer_reader_iter_finish(iter);
+	finish(&readers);
 	ring_buffer_reader_free(buffer);
 	for (i = 0; i < ARRAY_SIZE(remote); i++)
 		free_page((unsigned long)remote[i]);
