@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * error_log: why the last filters were refused
+ * error_log: why the last filters and histograms were refused
  *
  * As the error_log of the host's instances: the last eight errors, oldest first, each with
  * the command and a mark below the place. Opening it with O_TRUNC clears it.
@@ -23,16 +23,12 @@
  * struct trace_remote_error - an error
  * @list:	in trace_remote.errors
  * @ts:		when, ns
- * @text:	what is wrong; a constant string
- * @pos:	where in @cmd
- * @cmd:	what was written
+ * @text:	all that is shown but the time
  */
 struct trace_remote_error {
 	struct list_head	list;
 	u64			ts;
-	const char		*text;
-	int			pos;
-	char			cmd[];
+	char			*text;
 };
 
 static void remote_errors_del(struct trace_remote *remote, struct trace_remote_error *error)
@@ -41,6 +37,7 @@ static void remote_errors_del(struct trace_remote *remote, struct trace_remote_e
 
 	list_del(&error->list);
 	remote->nr_errors--;
+	kfree(error->text);
 	kfree(error);
 }
 
@@ -72,32 +69,63 @@ void trace_remote_clear_errors(struct trace_remote *remote)
 }
 
 /**
+ * trace_remote_log_text - log an error
+ * @remote:	the remote
+ * @text:	all that error_log shows but the time; is freed. NULL for no error
+ *
+ * Without memory for it the error is not logged, as in the host's log.
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_log_text(struct trace_remote *remote, char *text)
+{
+	struct trace_remote_error *error = text ? kmalloc(sizeof(*error), GFP_KERNEL) : NULL;
+
+	if (!error) {
+		kfree(text);
+		return;
+	}
+
+	error->ts = local_clock();
+	error->text = text;
+
+	guard(mutex)(&remote->errors_lock);
+	remote_errors_add(remote, error);
+}
+
+/**
+ * trace_remote_log - log that a command was refused
+ * @remote:	the remote
+ * @where:	by whom
+ * @text:	why
+ * @command:	the command
+ * @pos:	where in @command it is wrong
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_log(struct trace_remote *remote, const char *where, const char *text,
+		      const char *command, unsigned int pos)
+{
+	int column = strlen(REMOTE_ERROR_PREFIX) + pos + 1;
+	char *all;
+
+	all = kasprintf(GFP_KERNEL, "%s: error: %s\n" REMOTE_ERROR_PREFIX "%s\n%*s\n", where,
+			text, command, column, "^");
+	trace_remote_log_text(remote, all);
+}
+
+/**
  * trace_remote_log_error - log that a filter was refused
  * @remote:	the remote
  * @str:	the expression
  * @why:	why
- *
- * Without memory for it the error is not logged, as in the host's log.
  *
  * Context: process context, may sleep.
  */
 void trace_remote_log_error(struct trace_remote *remote, const char *str,
 			    const struct trace_filter_error *why)
 {
-	size_t size = strlen(str) + 1;
-	struct trace_remote_error *error;
-
-	error = kmalloc(struct_size(error, cmd, size), GFP_KERNEL);
-	if (!error)
-		return;
-
-	error->ts = local_clock();
-	error->text = why->text;
-	error->pos = why->pos;
-	memcpy(error->cmd, str, size);
-
-	guard(mutex)(&remote->errors_lock);
-	remote_errors_add(remote, error);
+	trace_remote_log(remote, "event filter parse error", why->text, str, why->pos);
 }
 
 static void *remote_errors_seq_start(struct seq_file *m, loff_t *pos)
@@ -128,10 +156,7 @@ static int remote_errors_seq_show(struct seq_file *m, void *v)
 	u64 sec = error->ts;
 	u32 nsec = do_div(sec, NSEC_PER_SEC);
 
-	seq_printf(m, "[%5llu.%06u] event filter parse error: error: %s\n", sec,
-		   nsec / (u32)NSEC_PER_USEC, error->text);
-	seq_printf(m, REMOTE_ERROR_PREFIX "%s\n", error->cmd);
-	seq_printf(m, "%*s\n", (int)strlen(REMOTE_ERROR_PREFIX) + error->pos + 1, "^");
+	seq_printf(m, "[%5llu.%06u] %s", sec, nsec / (u32)NSEC_PER_USEC, error->text);
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/ring_buffer.h>
-#include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -20,29 +19,6 @@
 #include <linux/uaccess.h>
 
 #include "remote.h"
-
-/* Open a file of an event, as trace_remote_open() one of a remote. */
-static int remote_event_open(struct inode *inode, struct file *file)
-{
-	struct trace_remote_event *event = inode->i_private;
-	int ret = security_locked_down(LOCKDOWN_TRACEFS);
-
-	if (ret)
-		return ret;
-	if (!trace_remote_get_event(event))
-		return -ENODEV;
-
-	file->private_data = event;
-	return 0;
-}
-
-static int remote_event_release(struct inode *inode, struct file *file)
-{
-	struct trace_remote_event *event = inode->i_private;
-
-	trace_remote_put(event->remote);
-	return 0;
-}
 
 /* The remote of an open file, and the number of the event that the file is for */
 static struct trace_remote *remote_of_file(const struct file *file, int *nr)
@@ -94,7 +70,7 @@ TRACE_REMOTE_FOPS(remote_enable_fops, remote_enable_read, remote_enable_write);
 
 /* For a file of an event */
 #define REMOTE_EVENT_FOPS(name, read_fn, write_fn)	\
-	__TRACE_REMOTE_FOPS(name, remote_event, read_fn, write_fn)
+	__TRACE_REMOTE_FOPS(name, trace_remote_event, read_fn, write_fn)
 
 REMOTE_EVENT_FOPS(remote_event_enable_fops, remote_enable_read, remote_enable_write);
 
@@ -192,78 +168,16 @@ static int remote_format_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* As trace_remote_single_open(), with the event as @m->private */
-static int remote_event_single_open(struct inode *inode, struct file *file,
-				    int (*show)(struct seq_file *m, void *v))
-{
-	int ret = remote_event_open(inode, file);
-
-	if (ret)
-		return ret;
-
-	/* The file's private data is the seq_file from now on. */
-	file->private_data = NULL;
-	ret = single_open(file, show, inode->i_private);
-	if (ret)
-		remote_event_release(inode, file);
-	return ret;
-}
-
-static int remote_event_single_release(struct inode *inode, struct file *file)
-{
-	single_release(inode, file);
-	return remote_event_release(inode, file);
-}
-
 static int remote_format_open(struct inode *inode, struct file *file)
 {
-	return remote_event_single_open(inode, file, remote_format_show);
+	return trace_remote_event_single_open(inode, file, remote_format_show);
 }
 
 static const struct file_operations remote_event_format_fops = {
 	.open		= remote_format_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
-	.release	= remote_event_single_release,
-};
-
-static int remote_trigger_show(struct seq_file *m, void *v)
-{
-	return trace_remote_show_trigger(m, m->private);
-}
-
-static int remote_trigger_open(struct inode *inode, struct file *file)
-{
-	return remote_event_single_open(inode, file, remote_trigger_show);
-}
-
-static ssize_t remote_trigger_write(struct file *file, const char __user *ubuf, size_t cnt,
-				    loff_t *ppos)
-{
-	struct seq_file *m = file->private_data;
-	char *buf;
-	int ret;
-
-	if (!cnt)
-		return 0;
-	if (cnt >= PAGE_SIZE)
-		return -EINVAL;
-
-	buf = memdup_user_nul(ubuf, cnt);
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-
-	ret = trace_remote_write_trigger(m->private, strim(buf));
-	kfree(buf);
-	return trace_remote_written(ret, cnt, ppos);
-}
-
-static const struct file_operations remote_event_trigger_fops = {
-	.open		= remote_trigger_open,
-	.read		= seq_read,
-	.write		= remote_trigger_write,
-	.llseek		= seq_lseek,
-	.release	= remote_event_single_release,
+	.release	= trace_remote_event_single_release,
 };
 
 /* A page, as struct ring_buffer_writer_page is; in the words of the host's file. */
@@ -487,7 +401,10 @@ static const struct trace_remote_file remote_event_files[] = {
 	{ "id",			TRACE_MODE_READ,	&remote_event_id_fops },
 #endif
 	{ "format",		TRACE_MODE_READ,	&remote_event_format_fops },
-	{ "trigger",		TRACE_MODE_WRITE,	&remote_event_trigger_fops },
+	{ "trigger",		TRACE_MODE_WRITE,	&trace_remote_trigger_fops },
+#ifdef CONFIG_TRACE_REMOTE_HIST
+	{ "hist",		TRACE_MODE_READ,	&trace_remote_hist_fops },
+#endif
 	{ }
 };
 
@@ -550,6 +467,7 @@ static const struct eventfs_entry remote_event_entries[] = {
 	{ .name = "id",		.callback = remote_event_file },
 	{ .name = "format",	.callback = remote_event_file },
 	{ .name = "trigger",	.callback = remote_event_file },
+	{ .name = "hist",	.callback = remote_event_file },
 };
 
 static const struct eventfs_entry remote_group_entries[] = {

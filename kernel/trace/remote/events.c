@@ -7,6 +7,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
+#include <linux/string.h>
 
 #include "remote.h"
 
@@ -45,6 +46,66 @@ struct trace_remote_event *trace_remote_find_event(const struct trace_remote *re
 	}
 
 	return NULL;
+}
+
+/* A field is in the record. So is what a dynamic one points to; and a string ends there. */
+static bool remote_field_is_valid(const struct ftrace_event_field *field, const char *record,
+				  unsigned int size)
+{
+	unsigned int offset = field->offset, len = field->size;
+	u32 loc;
+
+	if (offset + len > size)
+		return false;
+
+	if (str_has_prefix(field->type, "__data_loc")) {
+		memcpy(&loc, record + offset, sizeof(loc));
+		offset = loc & 0xffff;
+		len = loc >> 16;
+		if (offset + len > size)
+			return false;
+	}
+
+	switch (field->filter_type) {
+	case FILTER_OTHER:
+		return true;
+	case FILTER_STATIC_STRING:
+	case FILTER_DYN_STRING:
+		return memchr(record + offset, 0, len);
+	default:
+		/* No field points into the kernel. */
+		return false;
+	}
+}
+
+/**
+ * trace_remote_record_event - the event of a record, if that is valid
+ * @remote:	the remote
+ * @record:	the record, which nobody changes
+ * @size:	bytes of it
+ *
+ * The remote's pages are shared, and may hold anything.
+ *
+ * Context: any.
+ * Return: the event; NULL if @record is no record of an event of the remote, or not a whole one.
+ */
+struct trace_remote_event *trace_remote_record_event(const struct trace_remote *remote,
+						     const void *record, unsigned int size)
+{
+	const struct trace_entry *header = record;
+	struct ftrace_event_field *field;
+	struct trace_remote_event *event;
+
+	event = size >= sizeof(*header) ? trace_remote_find_event(remote, header->type) : NULL;
+	if (!event)
+		return NULL;
+
+	list_for_each_entry(field, trace_get_fields(&event->call), link) {
+		if (!remote_field_is_valid(field, record, size))
+			return NULL;
+	}
+
+	return event;
 }
 
 /* Pass the enabled events to the remote, in one call however many have changed. */

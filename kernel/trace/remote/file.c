@@ -2,8 +2,9 @@
 /*
  * Opening and closing the files of a remote's trace instance
  *
- * The inode of each file points to its remote, and says which CPU it is for; those of an event
- * are in event_files.c. An open file keeps the module of the remote, and so the remote.
+ * The inode of a file points to its remote, and says which CPU it is for. That of a file in the
+ * directory of an event points to the event. An open file keeps the module of the remote, and so
+ * the remote.
  */
 #include <linux/export.h>
 #include <linux/fs.h>
@@ -70,6 +71,79 @@ int trace_remote_release(struct inode *inode, struct file *file)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(trace_remote_release);
+
+/**
+ * trace_remote_event_open - open a file of an event, as trace_remote_open() one of a remote
+ * @inode:	its inode, which points to the event
+ * @file:	the file, whose private data is the event
+ *
+ * Return: as trace_remote_open().
+ */
+int trace_remote_event_open(struct inode *inode, struct file *file)
+{
+	struct trace_remote_event *event = inode->i_private;
+	int ret = security_locked_down(LOCKDOWN_TRACEFS);
+
+	if (ret)
+		return ret;
+	if (!trace_remote_get_event(event))
+		return -ENODEV;
+
+	file->private_data = event;
+	return 0;
+}
+
+/**
+ * trace_remote_event_release - undo trace_remote_event_open()
+ * @inode:	the inode
+ * @file:	the file
+ *
+ * Return: 0.
+ */
+int trace_remote_event_release(struct inode *inode, struct file *file)
+{
+	struct trace_remote_event *event = inode->i_private;
+
+	trace_remote_put(event->remote);
+	return 0;
+}
+
+/**
+ * trace_remote_event_single_open - as trace_remote_single_open(), for a file of an event
+ * @inode:	the inode
+ * @file:	the file
+ * @show:	prints the file. seq_file.private is the event
+ *
+ * Return: 0, until trace_remote_event_single_release(); as trace_remote_open(); -ENOMEM.
+ */
+int trace_remote_event_single_open(struct inode *inode, struct file *file,
+				   int (*show)(struct seq_file *m, void *v))
+{
+	int ret = trace_remote_event_open(inode, file);
+
+	if (ret)
+		return ret;
+
+	/* The file's private data is the seq_file from now on. */
+	file->private_data = NULL;
+	ret = single_open(file, show, inode->i_private);
+	if (ret)
+		trace_remote_event_release(inode, file);
+	return ret;
+}
+
+/**
+ * trace_remote_event_single_release - undo trace_remote_event_single_open()
+ * @inode:	the inode
+ * @file:	the file
+ *
+ * Return: 0.
+ */
+int trace_remote_event_single_release(struct inode *inode, struct file *file)
+{
+	single_release(inode, file);
+	return trace_remote_event_release(inode, file);
+}
 
 /**
  * trace_remote_get_number - take a number that is written to a file

@@ -250,6 +250,7 @@ static void remote_unload_unused(struct trace_remote *remote)
 	if (!buffer)
 		return;
 
+	trace_remote_records_stop(remote);
 	trace_remote_stats_keep(remote, buffer->trace);
 	trace_remote_tasks_stop(remote);
 	scoped_guard(cpus_read_lock)
@@ -284,7 +285,7 @@ static int remote_load(struct trace_remote *remote)
 	if (ret)
 		return ret;
 
-	ret = trace_remote_tasks_start(remote);
+	ret = trace_remote_tasks_start(remote) ?: trace_remote_records_start(remote);
 	if (ret)
 		remote_unload_unused(remote);
 	return ret;
@@ -329,6 +330,7 @@ static void remote_set_off(struct trace_remote *remote)
 	smp_store_release(&remote->on, false);			/* (O) */
 	ring_buffer_poll_writer(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
 	ring_buffer_wake_waiters(remote->buffer->trace, RING_BUFFER_ALL_CPUS);
+	trace_remote_records_kick(remote);
 }
 
 /*
@@ -481,6 +483,7 @@ static int remote_activate(struct trace_remote *remote, bool on)
 
 	WRITE_ONCE(remote->active, true);
 	WRITE_ONCE(remote->on, on);
+	trace_remote_records_kick(remote);
 	ret = trace_remote_enable_cpus(remote, true);
 	if (!ret && on)
 		ret = remote_call_set_on(remote, true);
@@ -773,6 +776,7 @@ int trace_remote_clear(struct trace_remote *remote, int cpu)
 
 	guard(mutex)(&remote->lock);
 
+	trace_remote_records_sync(remote);
 	if (remote->buffer)
 		ret = trace_remote_reset_cpus(remote, cpu);
 	else

@@ -61,6 +61,7 @@ static void remote_pipe_merge(struct trace_remote_pipe *pipe)
 
 	do {
 		copied = false;
+		trace_remote_records_sync(pipe->remote);
 		for_each_cpu(cpu, &pipe->cpus) {
 			cursor = &pipe->cursors[cpu];
 			if (!cursor->event && ring_buffer_reader_cursor_peek(cursor))

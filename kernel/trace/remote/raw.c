@@ -89,6 +89,7 @@ static int remote_raw_take(struct trace_remote_raw *raw, void *page, size_t len,
 	int ret;
 
 	trace_remote_read_lock(raw->remote, raw->cpu);
+	trace_remote_records_sync(raw->remote);
 	ret = ring_buffer_reader_read_page(raw->buffer, raw->cpu, page, len, full);
 	trace_remote_read_unlock(raw->remote, raw->cpu);
 
@@ -295,6 +296,7 @@ static int remote_raw_get_reader(struct trace_remote_raw *raw, bool nonblock)
 		return ret;
 
 	trace_remote_read_lock(raw->remote, raw->cpu);
+	trace_remote_records_sync(raw->remote);
 	ret = ring_buffer_map_get_reader(raw->buffer, raw->cpu);
 	trace_remote_read_unlock(raw->remote, raw->cpu);
 

@@ -94,6 +94,22 @@ void trace_remote_put(struct trace_remote *remote)
 }
 
 /**
+ * trace_remote_registry_for_each - call a function for each remote
+ * @fn:	the function, which does not register or unregister one
+ *
+ * Context: process context, may sleep.
+ */
+void trace_remote_registry_for_each(void (*fn)(struct trace_remote *remote))
+{
+	struct trace_remote *remote;
+
+	guard(mutex)(&trace_remotes_lock);
+
+	list_for_each_entry(remote, &trace_remotes, list)
+		fn(remote);
+}
+
+/**
  * trace_remote_registry_add - let files of a remote be opened
  * @remote:	the remote
  *

@@ -101,6 +101,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 	mutex_init(&remote->errors_lock);
 	INIT_LIST_HEAD(&remote->errors);
 	trace_remote_instance_init(remote);
+	trace_remote_records_init(remote);
 	trace_remote_tasks_init(remote);
 	trace_remote_read_init(remote);
 	trace_remote_snapshot_init(remote);
@@ -165,6 +166,7 @@ void trace_remote_destroy(struct trace_remote *remote)
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));
 	trace_remote_tasks_free(remote);
 	trace_remote_free_snapshot(remote);
+	trace_remote_free_hists(remote);
 	remote_remove_hotplug(remote);
 	trace_remote_events_unregister(remote);
 	trace_remote_free_filters(remote);

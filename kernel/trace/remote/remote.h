@@ -5,6 +5,7 @@
  *	remote.c	registration
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
+ *	trigger_files.c	trigger and hist of an event
  *	pid_files.c	set_event_pid, set_event_notrace_pid
  *	options.c	trace_options, options/
  *	cpumask_file.c	tracing_cpumask
@@ -12,11 +13,13 @@
  *	dump.c		the last events on the console
  *	wait.c		waiting for events
  *	triggers.c	events that turn tracing off or on
+ *	hist.c		histograms
  *	filter.c	filters
  *	errors.c	error_log
  *	snapshot.c	the copy of the rings that snapshot shows
  *	hotplug.c	CPUs that come and go
  *	instance.c	the life of the buffer; tracing on and off
+ *	records.c	each record, for histograms and for a tracepoint
  *	tasks.c		the tasks that CPUs run
  *	buffer.c	the rings of all CPUs
  *	cpu.c		calls on each CPU
@@ -54,7 +57,9 @@
 struct dentry;
 struct eventfs_inode;
 struct trace_remote_dumper;
+struct trace_remote_records;
 struct trace_remote_snapshot;
+struct trace_replay;
 
 /**
  * struct trace_remote_buffer - the rings of all CPUs, and their reader
@@ -143,8 +148,16 @@ enum trace_remote_task_option {
  *		Also read without a lock
  * @ended:	the remote is gone for good; also read without the lock
  * @tasks_on:	the rings have the task of each CPU, see tasks.c
+ * @nr_record_users: histograms, see records.c
  * @poll:	polls the remote while readers wait and tracing is on; queued by readers
  *
+ * @records_lock: covers @records, @records_lost and @replay, see records.c
+ * @records_work: shows records
+ * @records:	what shows them; NULL while no one wants them, or the rings are not loaded. Also
+ *		read without the lock
+ * @records_lost: records that could not be shown
+ * @replay:	for histograms; NULL before the first one. It changes with @trigger_lock held, too,
+ *		and is also read without a lock
  * @read_sem:	see read_lock.c
  * @percent:	buffer_percent
  * @snapshot_lock: covers @snapshot, see snapshot.c
@@ -191,8 +204,14 @@ struct trace_remote {
 	bool					overwrite;
 	bool					ended;
 	bool					tasks_on;
+	unsigned int				nr_record_users;
 	struct delayed_work			poll;
 
+	struct mutex				records_lock;	/* covers records */
+	struct delayed_work			records_work;
+	struct trace_remote_records		*records;
+	u64					records_lost;
+	struct trace_replay			*replay;
 	struct rw_semaphore			read_sem;
 	unsigned int				percent;
 	struct mutex				snapshot_lock;	/* covers snapshot */
@@ -273,6 +292,7 @@ static inline bool trace_remote_has_task_option(const struct trace_remote *remot
 
 /* registry.c: the list of remotes */
 struct dentry *trace_remotes_dir(void);
+void trace_remote_registry_for_each(void (*fn)(struct trace_remote *remote));
 void trace_remote_registry_add(struct trace_remote *remote);
 void trace_remote_registry_del(struct trace_remote *remote);
 bool trace_remote_get(struct trace_remote *remote);
@@ -309,6 +329,16 @@ struct trace_buffer *trace_remote_peek(const struct trace_remote *remote);
 void trace_remote_wait_begin(struct trace_remote *remote);
 void trace_remote_wait_end(struct trace_remote *remote);
 void trace_remote_poll_start(struct trace_remote *remote);
+
+/* records.c: each record, for histograms and for a tracepoint */
+void trace_remote_records_init(struct trace_remote *remote);
+int trace_remote_records_start(struct trace_remote *remote);
+void trace_remote_records_stop(struct trace_remote *remote);
+void trace_remote_records_kick(struct trace_remote *remote);
+void trace_remote_records_sync(struct trace_remote *remote);
+int trace_remote_records_get(struct trace_remote *remote);
+void trace_remote_records_put(struct trace_remote *remote);
+u64 trace_remote_records_lost(struct trace_remote *remote);
 
 /* tasks.c: the tasks that CPUs run */
 void trace_remote_tasks_init(struct trace_remote *remote);
@@ -352,6 +382,11 @@ int trace_remote_open_with(struct inode *inode, struct file *file,
 int trace_remote_single_open(struct inode *inode, struct file *file,
 			     int (*show)(struct seq_file *m, void *v));
 int trace_remote_single_release(struct inode *inode, struct file *file);
+int trace_remote_event_open(struct inode *inode, struct file *file);
+int trace_remote_event_release(struct inode *inode, struct file *file);
+int trace_remote_event_single_open(struct inode *inode, struct file *file,
+				   int (*show)(struct seq_file *m, void *v));
+int trace_remote_event_single_release(struct inode *inode, struct file *file);
 
 int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
 			      const struct trace_remote_file *files, int nr);
@@ -405,9 +440,45 @@ static inline int trace_remote_merge_first(const struct trace_remote_merge *merg
 /* errors.c: error_log */
 extern const struct file_operations trace_remote_errors_fops;
 
+void trace_remote_log_text(struct trace_remote *remote, char *text);
+void trace_remote_log(struct trace_remote *remote, const char *where, const char *text,
+		      const char *command, unsigned int pos);
 void trace_remote_log_error(struct trace_remote *remote, const char *str,
 			    const struct trace_filter_error *why);
 void trace_remote_clear_errors(struct trace_remote *remote);
+
+/* hist.c: histograms */
+#ifdef CONFIG_TRACE_REMOTE_HIST
+int trace_remote_write_hist(struct trace_remote_event *event, char *command);
+void trace_remote_remove_hists(struct trace_remote_event *event);
+bool trace_remote_show_hist_triggers(struct seq_file *m, struct trace_remote_event *event);
+u64 trace_remote_show_hists(struct seq_file *m, struct trace_remote_event *event);
+u64 trace_remote_hist_hits(struct trace_remote_event *event);
+void trace_remote_free_hists(struct trace_remote *remote);
+#else
+static inline int trace_remote_write_hist(struct trace_remote_event *event, char *command)
+{
+	return -EINVAL;
+}
+
+static inline void trace_remote_remove_hists(struct trace_remote_event *event)
+{
+}
+
+static inline bool trace_remote_show_hist_triggers(struct seq_file *m,
+						   struct trace_remote_event *event)
+{
+	return false;
+}
+
+static inline void trace_remote_free_hists(struct trace_remote *remote)
+{
+}
+#endif
+
+/* trigger_files.c: trigger and hist of an event */
+extern const struct file_operations trace_remote_trigger_fops;
+extern const struct file_operations trace_remote_hist_fops;
 
 /* dump.c: the last events, on the console */
 #ifdef CONFIG_TRACE_REMOTE_DUMP
@@ -447,6 +518,8 @@ int trace_remote_events_start(struct trace_remote *remote);
 void trace_remote_events_stop(struct trace_remote *remote);
 struct trace_remote_event *trace_remote_event(const struct trace_remote *remote, unsigned int nr);
 struct trace_remote_event *trace_remote_find_event(const struct trace_remote *remote, int id);
+struct trace_remote_event *trace_remote_record_event(const struct trace_remote *remote,
+						     const void *record, unsigned int size);
 void trace_remote_mark_event(struct trace_remote *remote, int nr, bool enable);
 int trace_remote_apply_events(struct trace_remote *remote);
 int trace_remote_enable_event(struct trace_remote *remote, int nr, bool enable);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The triggers of a remote's events: traceoff and traceon
+ * The triggers of a remote's events: traceoff, traceon, and hist
  *
- * The remote evaluates a trigger itself, at the moment of the event. The syntax, the text and the
+ * The remote evaluates traceoff and traceon itself, at the moment of the event. Histograms are in
+ * hist.c. The syntax, the text and the
  * errors are those of the kernel's own triggers (Documentation/trace/events.rst):
  *
  *	[!]traceoff[:count] [if filter]
  *	[!]traceon[:count] [if filter]
  *
- * As there, an event has one of the two at the most, and a ! removes either.
+ * As there, an event has one of the two at the most, and a ! removes either. It may have several
+ * histograms.
  */
 #include <linux/cleanup.h>
 #include <linux/ctype.h>
@@ -175,6 +177,20 @@ static int remote_trigger_parse_add(struct trace_remote_event *event, bool on, c
 	return ret;
 }
 
+static bool remote_trigger_is_hist(const char *command)
+{
+	static const char * const hists[] = { "hist", "enable_hist", "disable_hist" };
+	size_t len = strcspn(command, ": \t");
+	int i;
+
+	for (i = 0; IS_ENABLED(CONFIG_TRACE_REMOTE_HIST) && i < ARRAY_SIZE(hists); i++) {
+		if (len == strlen(hists[i]) && !strncmp(command, hists[i], len))
+			return true;
+	}
+
+	return false;
+}
+
 /**
  * trace_remote_write_trigger - set or remove an event's trigger
  * @event:	the event
@@ -184,13 +200,18 @@ static int remote_trigger_parse_add(struct trace_remote_event *event, bool on, c
  * Return: 0; -EINVAL for what is no trigger, or has a filter that is refused: error_log says why;
  * -ERANGE for a count that is too large; -EEXIST if the event has a trigger; -EOPNOTSUPP if the
  * remote has none; -ENOMEM; or what functions of the remote return. Then nothing has changed.
+ * For a histogram, as trace_remote_write_hist().
  */
 int trace_remote_write_trigger(struct trace_remote_event *event, char *str)
 {
-	bool remove = *str == '!';
-	char *rest = str + remove, *command = strsep(&rest, ": \t");
-	bool on = !strcmp(command, "traceon");
+	bool on, remove = *str == '!';
+	char *rest = str + remove, *command;
 
+	if (remote_trigger_is_hist(rest))
+		return trace_remote_write_hist(event, str);
+
+	command = strsep(&rest, ": \t");
+	on = !strcmp(command, "traceon");
 	if (!on && strcmp(command, "traceoff"))
 		return -EINVAL;
 	if (!event->remote->desc->ops->set_trigger)
@@ -225,8 +246,24 @@ static void remote_trigger_show_count(struct seq_file *m, unsigned long count)
 		seq_printf(m, ":count=%ld", count);
 }
 
+/* traceoff or traceon. False if the event has neither. */
+static bool remote_trigger_show(struct seq_file *m, struct trace_remote_event *event)
+{
+	guard(mutex)(&event->remote->trigger_lock);
+
+	if (!event->trigger)
+		return false;
+
+	seq_puts(m, remote_trigger_name(event->trigger));
+	remote_trigger_show_count(m, remote_trigger_count(event));
+	if (event->trigger->text)
+		seq_printf(m, " if %s", event->trigger->text);
+	seq_putc(m, '\n');
+	return true;
+}
+
 /**
- * trace_remote_show_trigger - show an event's trigger
+ * trace_remote_show_trigger - show an event's triggers
  * @m:		where
  * @event:	the event
  *
@@ -235,17 +272,14 @@ static void remote_trigger_show_count(struct seq_file *m, unsigned long count)
  */
 int trace_remote_show_trigger(struct seq_file *m, struct trace_remote_event *event)
 {
-	guard(mutex)(&event->remote->trigger_lock);
+	bool has_trigger = remote_trigger_show(m, event);
 
-	if (!event->trigger) {
-		seq_puts(m, "# Available triggers:\n# traceon traceoff\n");
+	if (trace_remote_show_hist_triggers(m, event) || has_trigger)
 		return 0;
-	}
 
-	seq_puts(m, remote_trigger_name(event->trigger));
-	remote_trigger_show_count(m, remote_trigger_count(event));
-	if (event->trigger->text)
-		seq_printf(m, " if %s", event->trigger->text);
+	seq_puts(m, "# Available triggers:\n# traceon traceoff");
+	if (IS_ENABLED(CONFIG_TRACE_REMOTE_HIST))
+		seq_puts(m, " enable_hist disable_hist hist");
 	seq_putc(m, '\n');
 	return 0;
 }

@@ -13,8 +13,9 @@ SECONDS = machine.number("SECONDS_OF_TIMEOUT", 3)    # that a command under `tim
 
 @pytest.mark.clients
 @pytest.mark.seconds(45)
-@pytest.mark.parametrize("document", ["Documentation/trace/hypervisor-tracing.rst", "README.md"],
-                         ids=["guide", "readme"])
+@pytest.mark.parametrize("document", ["Documentation/trace/hypervisor-tracing.rst", "README.md",
+                                      "Documentation/trace/hypervisor-histograms.rst"],
+                         ids=["guide", "readme", "histograms"])
 def test_guide(vm, checks, tmp_path, document):
     """One that is for a boot parameter has a VM of its own, and may end in a crash."""
     sessions = documents.sessions((machine.ROOT / document).read_text("utf-8"))

@@ -500,6 +500,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(event_test_corrupt_printed),
 	KUNIT_CASE(filter_test_as_kernel),
 	KUNIT_CASE(remote_test_layout),
+	KUNIT_CASE(remote_test_record),
 	KUNIT_CASE(remote_test_end),
 	KUNIT_CASE(remote_test_hotplug),
 	KUNIT_CASE_SLOW(remote_test_keep_stopped),

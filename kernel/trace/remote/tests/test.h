@@ -217,6 +217,7 @@ void kunit_remote_make_rings(struct kunit *test);
 struct cpumask *kunit_remote_enabled(void);
 void kunit_remote_refuse(int err);
 void remote_test_layout(struct kunit *test);
+void remote_test_record(struct kunit *test);
 void remote_test_end(struct kunit *test);
 void remote_test_hotplug(struct kunit *test);
 void remote_test_keep_stopped(struct kunit *test);

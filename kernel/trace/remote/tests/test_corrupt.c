@@ -239,6 +239,7 @@ void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *eve
 		iter->ts = (u64)prandom_u32_state(&rnd) << 32;
 		iter->ent_size = 4 + ring_test_below(&rnd, 50) * 4;
 		iter->ent = event_test_record(test, &desc, &rnd, iter->ent_size);
+		trace_remote_record_event(remote, iter->ent, iter->ent_size);
 		KUNIT_EXPECT_NE(test, TRACE_TYPE_UNHANDLED, trace_remote_print_event(remote, iter));
 		KUNIT_ASSERT_GT(test, trace_seq_used(&iter->seq), 0);
 		KUNIT_EXPECT_EQ(test, '\n', iter->seq.buffer[trace_seq_used(&iter->seq) - 1]);

@@ -631,3 +631,51 @@ void remote_test_layout(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, field->size, l->size, "%s", l->name);
 	}
 }
+
+/* A record, and what is behind it */
+struct record_test {
+	struct remote_test_string	record;
+	char				behind[8];
+};
+
+static void record_test_init(struct record_test *r)
+{
+	struct remote_test_string *record = &r->record;
+
+	*r = (struct record_test) { };
+	record->ent.type = remote_test_events[REMOTE_TEST_STRING].call.event.type;
+	record->__data_loc_text = sizeof(record->text) << 16 | offsetof(typeof(*record), text);
+	memset(record->text, 'x', sizeof(record->text) - 1);
+}
+
+static bool record_test_is_valid(struct record_test *r, unsigned int size)
+{
+	struct trace_remote_event *event = &kunit_remote_desc.events[REMOTE_TEST_STRING];
+
+	return trace_remote_record_event(kunit_remote.remote, &r->record, size) == event;
+}
+
+/* A record is valid as a whole, with all that its fields point to, or not at all. */
+void remote_test_record(struct kunit *test)
+{
+	unsigned int size, all = sizeof(struct remote_test_string);
+	struct record_test r;
+
+	kunit_remote_register(test);
+	record_test_init(&r);
+	KUNIT_EXPECT_TRUE(test, record_test_is_valid(&r, all));
+	for (size = 0; size < all; size++)
+		KUNIT_EXPECT_FALSE(test, record_test_is_valid(&r, size));
+
+	r.record.text[sizeof(r.record.text) - 1] = 'x';
+	KUNIT_EXPECT_FALSE(test, record_test_is_valid(&r, all));
+	r.record.text[3] = 0;
+	KUNIT_EXPECT_TRUE(test, record_test_is_valid(&r, all));
+	r.record.__data_loc_text &= 0xffff;
+	KUNIT_EXPECT_FALSE(test, record_test_is_valid(&r, all));
+	r.record.__data_loc_text = 1 << 16 | offsetof(struct record_test, behind);
+	KUNIT_EXPECT_FALSE(test, record_test_is_valid(&r, all));
+	record_test_init(&r);
+	r.record.ent.type = 0;
+	KUNIT_EXPECT_FALSE(test, record_test_is_valid(&r, all));
+}

@@ -23,6 +23,7 @@ events/hypervisor/filter		events/kvm/filter
 events/hypervisor/EVENT/enable		events/kvm/kvm_exit/enable
 events/hypervisor/EVENT/filter		events/kvm/kvm_exit/filter
 events/hypervisor/EVENT/format		events/kvm/kvm_exit/format
+events/hypervisor/EVENT/hist		events/kvm/kvm_exit/hist
 events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
 events/hypervisor/EVENT/trigger		events/kvm/kvm_exit/trigger
 free_buffer

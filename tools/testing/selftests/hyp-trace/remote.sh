@@ -95,7 +95,7 @@ left() {
 	grep "^$REMOTE:" "$TRACEFS/available_events"
 }
 
-# Loaded and removed, with a buffer, filters and an error in the log each time
+# Loaded and removed, with a buffer, filters, a histogram and an error in the log each time
 load_often() {
 	for round in $(seq 20); do
 		insmod "$MODULE" || echo "round $round: it is not loaded"
@@ -103,9 +103,22 @@ load_often() {
 		grep -q "id=$round\$" found || echo "round $round: no event"
 		echo "kind == 1" >"$EVENTS/filter"
 		fileop write "$EVENTS/filter" "no_field == 1" >outcome
+		[ ! -e "$EVENTS/selftest/hist" ] || echo hist:keys=id >"$EVENTS/selftest/trigger"
+		: >"$EVENTS/selftest/trigger"
 		rmmod "$REMOTE" || echo "round $round: it is not removed"
 		left
 	done
+}
+
+test_hist_stays() {
+	if [ ! -e "$EVENTS/selftest/hist" ]; then
+		ktap_test_skip "not removed while there is a histogram: CONFIG_HIST_TRIGGERS is off"
+		return
+	fi
+	echo hist:keys=id >"$EVENTS/selftest/trigger"
+	rmmod "$REMOTE" 2>said
+	is "not removed while there is a histogram" "$(lsmod | grep -c "^$REMOTE ")" 1
+	: >"$EVENTS/selftest/trigger"
 }
 
 test_module() {
@@ -117,6 +130,7 @@ test_module() {
 		is "not removed while $file is open" "$(lsmod | grep -c "^$REMOTE ")" 1
 		exec 3<&-
 	done
+	test_hist_stays
 	written 42
 	rmmod "$REMOTE"
 	is "removed with events in the buffer" "$(lsmod | grep -c "^$REMOTE ")" 0
@@ -129,7 +143,7 @@ test_module() {
 }
 
 MODULE_TESTS=0
-[ ! -e "$MODULE" ] || MODULE_TESTS=10
+[ ! -e "$MODULE" ] || MODULE_TESTS=11
 plan $((2 + 10 + 3 + MODULE_TESTS))
 test_texts
 test_filters

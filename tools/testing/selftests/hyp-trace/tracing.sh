@@ -50,10 +50,14 @@ if [ "$REMOTE" = trace_remote_test ]; then
 	HOST_OTHER=sched_waking
 	GUESTS=0
 fi
-# with_ids: the lines of a table, without the lines of id files if the kernel lacks perf and so
-# these files.
+# with_ids: the lines of a table, without those of files that the kernel may lack: id, which come
+# with perf, and hist.
 with_ids() {
-	if [ -e "$TRACEFS/events/$HOST_GROUP/$HOST_OTHER/id" ]; then cat; else grep -v /id; fi
+	lacks='^$'
+	for file in id hist; do
+		[ -e "$TRACEFS/events/$HOST_GROUP/$HOST_OTHER/$file" ] || lacks="$lacks\\|/$file"
+	done
+	grep -v "$lacks"
 }
 
 # Not each architecture has events of system calls.
