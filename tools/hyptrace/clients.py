@@ -56,6 +56,16 @@ def perfetto(files):
     install(files, root, "usr/bin/perfetto", "usr/sbin/traced", "usr/sbin/traced_probes")
 
 
+def bpftrace(files):
+    """Debian 13's bpftrace, with the headers that it compiles against without BTF."""
+    root = image.suite("trixie", "bpftrace", "bpftrace linux-libc-dev")
+    beside_selftest(files)
+    install(files, root, "usr/bin/bpftrace")
+    for path in "linux", "asm-generic":
+        shutil.copytree(root / "usr/include" / path, files / "usr/include" / path)
+    shutil.copytree(root / "usr/include/aarch64-linux-gnu/asm", files / "usr/include/asm")
+
+
 def libtracefs(files):
     """Our program that uses Debian 13's libtracefs."""
     need("kernel")
