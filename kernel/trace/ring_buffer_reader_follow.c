@@ -11,8 +11,8 @@
  *	wanted	 if it is in its slot, or is the reader's: it is copied, and seen up to
  *		 follower->offset
  *	kept	 if the consuming reader gave it back before it was seen. The reader copies it for
- *		 the follower before it swaps it. A follower keeps one page, so whoever consumes
- *		 lets it see the page before the next swap
+ *		 the follower before it swaps it. A follower keeps one page, so a consuming
+ *		 reader has it see that page before the next swap
  *	gone	 otherwise. The follower goes on at the oldest page there is. The numbers of the
  *		 events show how many it missed
  *
@@ -76,27 +76,6 @@ static void rb_follow_reset(struct ring_buffer_reader_follower *follower)
 	rb_follow_set_pos(follower, 0);
 }
 
-/* The oldest page that there is, and the number of its first event. False if not now. */
-static bool rb_follow_oldest(struct ring_buffer_reader_follower *follower, u64 *pos, u64 *number)
-{
-	struct rb_reader *reader = follower->reader;
-	struct rb_writer_state state;
-
-	*pos = reader->pos;
-	*number = reader->read + reader->overrun;
-	if (reader->pos != RB_READER_NOWHERE && follower->pos <= reader->pos)
-		return true;
-
-	if (!rb_writer_get_state(reader, &state))
-		return false;
-
-	*pos = state.oldest;
-	*number = reader->read + state.overrun;
-	if (reader->pos != RB_READER_NOWHERE)
-		*number += rb_reader_count_page(rb_reader_page(reader));
-	return true;
-}
-
 enum rb_follow_result { RB_FOLLOW_NONE, RB_FOLLOW_COPIED, RB_FOLLOW_AGAIN };
 
 /* The page at follower->pos is gone: go to one that is there. */
@@ -108,7 +87,7 @@ static enum rb_follow_result rb_follow_skip(struct ring_buffer_reader_follower *
 	if (kept->has_page) {
 		pos = kept->pos;
 		number = kept->number;
-	} else if (!rb_follow_oldest(follower, &pos, &number)) {
+	} else if (!rb_reader_oldest_from(follower->reader, follower->pos, &pos, &number)) {
 		return RB_FOLLOW_NONE;
 	}
 

@@ -219,6 +219,7 @@ struct ring_buffer_writer_page *rb_reader_next_page(struct rb_reader *reader,
 						    unsigned int *commit);
 u64 rb_reader_count_page(const struct ring_buffer_writer_page *page);
 struct ring_buffer_writer_page *rb_reader_page_at(struct rb_reader *reader, u64 pos);
+bool rb_reader_oldest_from(struct rb_reader *reader, u64 from, u64 *pos, u64 *number);
 bool rb_reader_copy_page_at(struct rb_reader *reader, u64 pos,
 			    const struct ring_buffer_writer_page *page, unsigned int commit,
 			    struct ring_buffer_writer_page *to);

@@ -50,33 +50,12 @@ struct ring_buffer_reader_iter {
 	struct ring_buffer_reader_walk		walk;
 };
 
-/* The position of the oldest page from iter->span.pos on, and its first event's number. */
-static bool rb_iter_oldest(struct ring_buffer_reader_iter *iter, u64 *pos, u64 *number)
-{
-	struct rb_reader *reader = iter->reader;
-	struct rb_writer_state state;
-
-	*number = reader->read + reader->overrun;
-	*pos = reader->pos;
-	if (reader->pos != RB_READER_NOWHERE && iter->span.pos <= reader->pos)
-		return true;
-
-	if (!rb_writer_get_state(reader, &state))
-		return false;
-
-	*number = reader->read + state.overrun;
-	if (reader->pos != RB_READER_NOWHERE)
-		*number += rb_reader_count_page(rb_reader_page(reader));
-	*pos = state.oldest;
-	return true;
-}
-
 /* The page at iter->span.pos is gone: go to one that is there. False if not now. */
 static bool rb_iter_skip(struct ring_buffer_reader_iter *iter)
 {
 	u64 pos, number;
 
-	if (!rb_iter_oldest(iter, &pos, &number))
+	if (!rb_reader_oldest_from(iter->reader, iter->span.pos, &pos, &number))
 		return false;
 
 	number = min(number, iter->span.end);

@@ -305,6 +305,29 @@ struct ring_buffer_writer_page *rb_reader_page_at(struct rb_reader *reader, u64 
 }
 
 /*
+ * The oldest page that is there, from position @from on, and the number of its first event. False
+ * while the writer goes to its next page: then try again.
+ */
+bool rb_reader_oldest_from(struct rb_reader *reader, u64 from, u64 *pos, u64 *number)
+{
+	struct rb_writer_state state;
+
+	*number = reader->read + reader->overrun;
+	*pos = reader->pos;
+	if (reader->pos != RB_READER_NOWHERE && from <= reader->pos)
+		return true;
+
+	if (!rb_writer_get_state(reader, &state))
+		return false;
+
+	*number = reader->read + state.overrun;
+	if (reader->pos != RB_READER_NOWHERE)
+		*number += rb_reader_count_page(rb_reader_page(reader));
+	*pos = state.oldest;
+	return true;
+}
+
+/*
  * Copy @commit bytes of events of @page, the one at @pos. False if the writer has overwritten it
  * meanwhile.
  */
