@@ -25,7 +25,7 @@ static struct trace_remote *remote_of_file(const struct file *file, int *nr)
 {
 	const struct trace_remote_event *event = file->private_data;
 
-	*nr = event ? event - event->remote->desc->events : TRACE_REMOTE_ALL;
+	*nr = event ? trace_remote_event_nr(event) : TRACE_REMOTE_ALL;
 	return event ? event->remote : trace_remote_of(file);
 }
 

@@ -234,7 +234,7 @@ static int remote_filter_use(struct trace_remote *remote, struct trace_remote_ev
 
 	lockdep_assert_held(&remote->filter_lock);
 
-	ret = trace_remote_call(remote, set_filter, event - remote->desc->events, filter->preds,
+	ret = trace_remote_call(remote, set_filter, trace_remote_event_nr(event), filter->preds,
 				filter->nr);
 	if (!ret) {
 		remote_filter_set_text(&event->filter, filter->text);

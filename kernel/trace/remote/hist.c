@@ -50,11 +50,6 @@ static const struct trace_replay_source remote_hist_source = {
 	.use	= remote_hist_use,
 };
 
-static unsigned int remote_event_nr(const struct trace_remote_event *event)
-{
-	return event - event->remote->desc->events;
-}
-
 /* Make what the engine needs, before the first histogram. */
 static int remote_hist_prepare(struct trace_remote *remote)
 {
@@ -202,7 +197,7 @@ int trace_remote_write_hist(struct trace_remote_event *event, char *command)
 	if (ret)
 		return ret;
 
-	ret = trace_replay_write_trigger(remote->replay, remote_event_nr(event), command);
+	ret = trace_replay_write_trigger(remote->replay, trace_remote_event_nr(event), command);
 	if (ret)
 		trace_remote_log_text(remote, trace_replay_take_error(remote->replay));
 	return ret;
@@ -221,7 +216,7 @@ void trace_remote_remove_hists(struct trace_remote_event *event)
 	struct trace_replay *replay = READ_ONCE(event->remote->replay);
 
 	if (replay)
-		trace_replay_remove_hists(replay, remote_event_nr(event));
+		trace_replay_remove_hists(replay, trace_remote_event_nr(event));
 }
 
 /**
@@ -236,7 +231,7 @@ bool trace_remote_show_hist_triggers(struct seq_file *m, struct trace_remote_eve
 {
 	struct trace_replay *replay = READ_ONCE(event->remote->replay);
 
-	return replay && trace_replay_show_triggers(m, replay, remote_event_nr(event));
+	return replay && trace_replay_show_triggers(m, replay, trace_remote_event_nr(event));
 }
 
 /**
@@ -258,7 +253,7 @@ u64 trace_remote_show_hists(struct seq_file *m, struct trace_remote_event *event
 		return 0;
 
 	trace_remote_records_sync(event->remote);
-	hits = trace_replay_show_hists(m, replay, remote_event_nr(event));
+	hits = trace_replay_show_hists(m, replay, trace_remote_event_nr(event));
 	if (m->count)
 		seq_printf(m, "    Lost: %llu\n", trace_remote_records_lost(event->remote));
 	return hits;
@@ -275,7 +270,7 @@ u64 trace_remote_hist_hits(struct trace_remote_event *event)
 {
 	struct trace_replay *replay = READ_ONCE(event->remote->replay);
 
-	return replay ? trace_replay_hits(replay, remote_event_nr(event)) : 0;
+	return replay ? trace_replay_hits(replay, trace_remote_event_nr(event)) : 0;
 }
 
 /**

@@ -91,7 +91,7 @@ static void remote_show_record(struct trace_remote *remote, int cpu,
 				  event->call.event.type, trace_event_name(&event->call), record,
 				  size);
 	if (IS_ENABLED(CONFIG_TRACE_REMOTE_HIST) && remote->replay)
-		trace_replay_event(remote->replay, event - remote->desc->events, cpu,
+		trace_replay_event(remote->replay, trace_remote_event_nr(event), cpu,
 				   followed->ts, record);
 }
 

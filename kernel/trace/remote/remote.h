@@ -249,6 +249,12 @@ static inline const char *trace_remote_group(const struct trace_remote *remote)
 	return remote->desc->events[0].call.class->system;
 }
 
+/* The event's number, as the functions of the remote have it */
+static inline unsigned int trace_remote_event_nr(const struct trace_remote_event *event)
+{
+	return event - event->remote->desc->events;
+}
+
 static inline struct trace_remote_cpu *trace_remote_cpu(struct trace_remote *remote, int cpu)
 {
 	return per_cpu_ptr(remote->cpus, cpu);

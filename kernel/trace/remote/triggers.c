@@ -45,7 +45,7 @@ static int remote_call_set_trigger(struct trace_remote_event *event,
 
 	lockdep_assert_held(&remote->trigger_lock);
 
-	return trace_remote_call(remote, set_trigger, event - remote->desc->events, trigger);
+	return trace_remote_call(remote, set_trigger, trace_remote_event_nr(event), trigger);
 }
 
 /* While an event can turn tracing on, the remote is armed. */
@@ -233,7 +233,7 @@ static unsigned long remote_trigger_count(const struct trace_remote_event *event
 	if (count == ULONG_MAX || trace_remote_get_writer(remote))
 		return count;
 
-	count = trace_remote_call(remote, trigger_count, event - remote->desc->events);
+	count = trace_remote_call(remote, trigger_count, trace_remote_event_nr(event));
 	trace_remote_put_writer(remote);
 	return count;
 }
