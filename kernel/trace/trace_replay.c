@@ -200,7 +200,7 @@ void trace_replay_destroy(struct trace_replay *replay)
 		WARN_ON_ONCE(replay->tr.ref > 1);
 	}
 
-	kfree(trace_replay_take_error(replay));
+	kfree(tracing_take_err(&replay->tr));
 	ring_buffer_free(replay->tr.array_buffer.buffer);
 	kvfree(replay);
 }
@@ -210,27 +210,22 @@ void trace_replay_destroy(struct trace_replay *replay)
  * @replay:	the trace array
  * @nr:		the event's number
  * @command:	what user space wrote; is changed
+ * @error:	after an error, the text that error_log shows but for the time, for kfree(); NULL if
+ *		there is none
  *
  * Context: process context, may sleep.
- * Return: 0, or what a write to the file trigger of the kernel's events returns. After an error
- * trace_replay_take_error() says more.
+ * Return: 0, or what a write to the file trigger of the kernel's events returns.
  */
-int trace_replay_write_trigger(struct trace_replay *replay, unsigned int nr, char *command)
+int trace_replay_write_trigger(struct trace_replay *replay, unsigned int nr, char *command,
+			       char **error)
 {
-	guard(mutex)(&event_mutex);
-	return trigger_process_regex(&replay->events[nr].file, command);
-}
+	int ret;
 
-/**
- * trace_replay_take_error - take what was logged last
- * @replay:	the trace array
- *
- * Context: process context, may sleep.
- * Return: the error as error_log shows it, without its time, for kfree(); NULL for none.
- */
-char *trace_replay_take_error(struct trace_replay *replay)
-{
-	return tracing_take_err(&replay->tr);
+	guard(mutex)(&event_mutex);
+
+	ret = trigger_process_regex(&replay->events[nr].file, command);
+	*error = ret ? tracing_take_err(&replay->tr) : NULL;
+	return ret;
 }
 
 /**

@@ -25,8 +25,8 @@ struct trace_replay *trace_replay_create(const struct trace_replay_source *sourc
 void trace_replay_destroy(struct trace_replay *replay);
 void trace_replay_set_event(struct trace_replay *replay, unsigned int nr,
 			    struct trace_event_call *call);
-int trace_replay_write_trigger(struct trace_replay *replay, unsigned int nr, char *command);
-char *trace_replay_take_error(struct trace_replay *replay);
+int trace_replay_write_trigger(struct trace_replay *replay, unsigned int nr, char *command,
+			       char **error);
 void trace_replay_remove_hists(struct trace_replay *replay, unsigned int nr);
 bool trace_replay_show_triggers(struct seq_file *m, struct trace_replay *replay, unsigned int nr);
 u64 trace_replay_show_hists(struct seq_file *m, struct trace_replay *replay, unsigned int nr);

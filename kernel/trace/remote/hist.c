@@ -50,6 +50,13 @@ static const struct trace_replay_source remote_hist_source = {
 	.use	= remote_hist_use,
 };
 
+/* What the engine has of the remote; NULL before the first histogram */
+static struct trace_replay *remote_replay(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->records_lock);
+	return remote->replay;
+}
+
 /* Make what the engine needs, before the first histogram. */
 static int remote_hist_prepare(struct trace_remote *remote)
 {
@@ -70,7 +77,7 @@ static int remote_hist_prepare(struct trace_remote *remote)
 		trace_replay_set_event(replay, i, &event->call);
 
 	guard(mutex)(&remote->records_lock);
-	WRITE_ONCE(remote->replay, replay);
+	remote->replay = replay;
 	return 0;
 }
 
@@ -189,6 +196,7 @@ static int remote_hist_check(struct trace_remote_event *event, const char *comma
 int trace_remote_write_hist(struct trace_remote_event *event, char *command)
 {
 	struct trace_remote *remote = event->remote;
+	char *error = NULL;
 	int ret;
 
 	scoped_guard(mutex, &remote->trigger_lock)
@@ -197,9 +205,9 @@ int trace_remote_write_hist(struct trace_remote_event *event, char *command)
 	if (ret)
 		return ret;
 
-	ret = trace_replay_write_trigger(remote->replay, trace_remote_event_nr(event), command);
-	if (ret)
-		trace_remote_log_text(remote, trace_replay_take_error(remote->replay));
+	ret = trace_replay_write_trigger(remote_replay(remote), trace_remote_event_nr(event),
+					 command, &error);
+	trace_remote_log_text(remote, error);
 	return ret;
 }
 
@@ -213,7 +221,7 @@ int trace_remote_write_hist(struct trace_remote_event *event, char *command)
  */
 void trace_remote_remove_hists(struct trace_remote_event *event)
 {
-	struct trace_replay *replay = READ_ONCE(event->remote->replay);
+	struct trace_replay *replay = remote_replay(event->remote);
 
 	if (replay)
 		trace_replay_remove_hists(replay, trace_remote_event_nr(event));
@@ -229,7 +237,7 @@ void trace_remote_remove_hists(struct trace_remote_event *event)
  */
 bool trace_remote_show_hist_triggers(struct seq_file *m, struct trace_remote_event *event)
 {
-	struct trace_replay *replay = READ_ONCE(event->remote->replay);
+	struct trace_replay *replay = remote_replay(event->remote);
 
 	return replay && trace_replay_show_triggers(m, replay, trace_remote_event_nr(event));
 }
@@ -246,7 +254,7 @@ bool trace_remote_show_hist_triggers(struct seq_file *m, struct trace_remote_eve
  */
 u64 trace_remote_show_hists(struct seq_file *m, struct trace_remote_event *event)
 {
-	struct trace_replay *replay = READ_ONCE(event->remote->replay);
+	struct trace_replay *replay = remote_replay(event->remote);
 	u64 hits;
 
 	if (!replay)
@@ -268,7 +276,7 @@ u64 trace_remote_show_hists(struct seq_file *m, struct trace_remote_event *event
  */
 u64 trace_remote_hist_hits(struct trace_remote_event *event)
 {
-	struct trace_replay *replay = READ_ONCE(event->remote->replay);
+	struct trace_replay *replay = remote_replay(event->remote);
 
 	return replay ? trace_replay_hits(replay, trace_remote_event_nr(event)) : 0;
 }

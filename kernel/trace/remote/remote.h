@@ -156,8 +156,7 @@ enum trace_remote_task_option {
  * @records:	what shows them; NULL while no one wants them, or the rings are not loaded. Also
  *		read without the lock
  * @records_lost: records that could not be shown
- * @replay:	for histograms; NULL before the first one. It changes with @trigger_lock held, too,
- *		and is also read without a lock
+ * @replay:	for histograms; NULL before the first one. It changes with @trigger_lock held, too
  * @read_sem:	see read_lock.c
  * @percent:	buffer_percent
  * @snapshot_lock: covers @snapshot, see snapshot.c
