@@ -44,18 +44,18 @@ struct trace_replay_call {
  * struct trace_replay - a trace array whose events are replayed
  * @tr:		the trace array
  * @cpu:	the CPU of the record that is replayed; the caller's
- * @source:	where the events come from
- * @priv:	for its functions
- * @nr_events:	how many
+ * @use:	is called when an event is used, and when it is not any more
+ * @priv:	for @use
+ * @nr_events:	how many events there are
  * @events:	these
  */
 struct trace_replay {
-	struct trace_array			tr;
-	int					cpu;
-	const struct trace_replay_source	*source;
-	void					*priv;
-	unsigned int				nr_events;
-	struct trace_replay_call		events[] __counted_by(nr_events);
+	struct trace_array		tr;
+	int				cpu;
+	trace_replay_use_fn		use;
+	void				*priv;
+	unsigned int			nr_events;
+	struct trace_replay_call	events[] __counted_by(nr_events);
 };
 
 /* An event of the ring buffer that is nothing but an absolute time. It is two words long. */
@@ -80,17 +80,15 @@ static struct list_head *replay_fields(struct trace_event_call *call)
 /* The first trigger was set, or the last one removed. */
 static int replay_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
-	struct trace_replay_call *event = replay_call_of(call);
-	struct trace_replay *replay = event->replay;
-	unsigned int nr = event - replay->events;
+	struct trace_replay *replay = replay_call_of(call)->replay;
 
 	lockdep_assert_held(&event_mutex);
 
 	switch (type) {
 	case TRACE_REG_REGISTER:
-		return replay->source->use(replay->priv, nr, true);
+		return replay->use(replay->priv, true);
 	case TRACE_REG_UNREGISTER:
-		return replay->source->use(replay->priv, nr, false);
+		return replay->use(replay->priv, false);
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -147,14 +145,14 @@ static void replay_init_array(struct trace_replay *replay)
 
 /**
  * trace_replay_create - make a trace array for events that are replayed
- * @source:	where the events come from
- * @priv:	for its functions
+ * @use:	is called when an event gets its first trigger, and when it has lost its last one
+ * @priv:	for @use
  * @nr_events:	how many events there are; trace_replay_set_event() has to be called for each
  *
  * Context: process context, may sleep.
  * Return: the trace array, for trace_replay_destroy(); an ERR_PTR() of -ENOMEM.
  */
-struct trace_replay *trace_replay_create(const struct trace_replay_source *source, void *priv,
+struct trace_replay *trace_replay_create(trace_replay_use_fn use, void *priv,
 					 unsigned int nr_events)
 {
 	struct trace_replay *replay = kvzalloc(struct_size(replay, events, nr_events), GFP_KERNEL);
@@ -163,7 +161,7 @@ struct trace_replay *trace_replay_create(const struct trace_replay_source *sourc
 	if (!replay)
 		return ERR_PTR(-ENOMEM);
 
-	replay->source = source;
+	replay->use = use;
 	replay->priv = priv;
 	replay->nr_events = nr_events;
 	replay_init_array(replay);

@@ -12,15 +12,16 @@ struct trace_event_call;
 struct trace_replay;
 
 /**
- * struct trace_replay_source - where the events come from
- * @use:	replay the event @nr from now on, or not any more; called with event_mutex held.
- *		Returns 0 or an errno; 0 if @on is false
+ * typedef trace_replay_use_fn - an event of a replay is used from now on, or not any more
+ * @priv:	of the replay
+ * @on:		which of the two
+ *
+ * Context: process context, may sleep; event_mutex is held.
+ * Return: 0 or an errno; 0 if @on is false.
  */
-struct trace_replay_source {
-	int (*use)(void *priv, unsigned int nr, bool on);
-};
+typedef int (*trace_replay_use_fn)(void *priv, bool on);
 
-struct trace_replay *trace_replay_create(const struct trace_replay_source *source, void *priv,
+struct trace_replay *trace_replay_create(trace_replay_use_fn use, void *priv,
 					 unsigned int nr_events);
 void trace_replay_destroy(struct trace_replay *replay);
 void trace_replay_set_event(struct trace_replay *replay, unsigned int nr,

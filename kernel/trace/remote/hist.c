@@ -26,7 +26,7 @@
 #include "../trace_replay.h"
 #include "remote.h"
 
-static int remote_hist_use(void *priv, unsigned int nr, bool on)
+static int remote_hist_use(void *priv, bool on)
 {
 	struct trace_remote *remote = priv;
 	int ret;
@@ -45,10 +45,6 @@ static int remote_hist_use(void *priv, unsigned int nr, bool on)
 		trace_remote_put(remote);
 	return ret;
 }
-
-static const struct trace_replay_source remote_hist_source = {
-	.use	= remote_hist_use,
-};
 
 /* What the engine has of the remote; NULL before the first histogram */
 static struct trace_replay *remote_replay(struct trace_remote *remote)
@@ -69,7 +65,7 @@ static int remote_hist_prepare(struct trace_remote *remote)
 	if (remote->replay)
 		return 0;
 
-	replay = trace_replay_create(&remote_hist_source, remote, remote->desc->nr_events);
+	replay = trace_replay_create(remote_hist_use, remote, remote->desc->nr_events);
 	if (IS_ERR(replay))
 		return PTR_ERR(replay);
 
