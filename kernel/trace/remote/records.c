@@ -71,6 +71,13 @@ struct trace_remote_records {
 /* The tracepoint has functions. */
 static atomic_t remote_records_traced;
 
+static bool remote_records_are_wanted(const struct trace_remote *remote)
+{
+	lockdep_assert_held(&remote->lock);
+
+	return remote->nr_record_users || atomic_read(&remote_records_traced);
+}
+
 static void remote_show_record(struct trace_remote *remote, int cpu,
 			       const struct trace_remote_followed *followed)
 {
@@ -273,8 +280,7 @@ int trace_remote_records_start(struct trace_remote *remote)
 
 	lockdep_assert_held(&remote->lock);
 
-	if (remote->records ||
-	    (!remote->nr_record_users && !atomic_read(&remote_records_traced)))
+	if (remote->records || !remote_records_are_wanted(remote))
 		return 0;
 
 	records = remote_records_alloc(remote->buffer->trace);
@@ -317,10 +323,8 @@ static int remote_records_update(struct trace_remote *remote)
 {
 	lockdep_assert_held(&remote->lock);
 
-	if (!remote->nr_record_users && !atomic_read(&remote_records_traced)) {
+	if (!remote_records_are_wanted(remote))
 		trace_remote_records_stop(remote);
-		return 0;
-	}
 
 	return remote->buffer ? trace_remote_records_start(remote) : 0;
 }
