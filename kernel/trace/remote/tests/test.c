@@ -167,6 +167,22 @@ void ring_test_write_pages(struct kunit *test, struct ring_test *t, unsigned int
 		KUNIT_ASSERT_TRUE(test, ring_test_write(t, RING_TEST_MAX_SIZE, 1));
 }
 
+/* A thread that writes until kthread_stop(); @data is the ring. */
+int ring_test_keep_writing(void *data)
+{
+	struct ring_test *t = data;
+
+	while (!kthread_should_stop()) {
+		/* As at a remote, nothing interrupts a write. */
+		scoped_guard(irqsave)
+			ring_test_write(t, RING_TEST_MAX_SIZE / 2 - t->written % 10 * 4, 1);
+		if (!(t->written % 100))
+			cond_resched();
+	}
+
+	return 0;
+}
+
 /* The number of skipped events must be the number reported lost. */
 static void ring_test_seen(struct kunit *test, struct ring_test *t,
 			   struct ring_buffer_event *event, unsigned long lost)

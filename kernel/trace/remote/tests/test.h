@@ -92,6 +92,7 @@ void ring_test_balance(struct kunit *test, struct ring_test *t);
 void ring_test_check_stats(struct kunit *test, struct ring_test *t);
 void ring_test_read_all(struct kunit *test, struct ring_test *t);
 int ring_test_stay(void);
+int ring_test_keep_writing(void *data);
 
 /* Is the event in the ring, or on the reader's page? */
 bool ring_test_is_there(struct ring_test *t, u64 number);

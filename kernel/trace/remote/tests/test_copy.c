@@ -226,21 +226,6 @@ void ring_test_copy_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, c.shown->nr);
 }
 
-static int copy_test_write(void *data)
-{
-	struct ring_test *t = data;
-
-	while (!kthread_should_stop()) {
-		/* As at a remote, nothing interrupts a write. */
-		scoped_guard(irqsave)
-			ring_test_write(t, RING_TEST_MAX_SIZE / 2 - t->written % 10 * 4, 1);
-		if (!(t->written % 100))
-			cond_resched();
-	}
-
-	return 0;
-}
-
 /* Of a ring that is written meanwhile: no gap but the one before the first event */
 void ring_test_copy_race(struct kunit *test)
 {
@@ -250,7 +235,7 @@ void ring_test_copy_race(struct kunit *test)
 	u64 written;
 
 	copy_test_init(test, &c, 33);
-	writer = kthread_run(copy_test_write, c.t, "copy_test");
+	writer = kthread_run(ring_test_keep_writing, c.t, "copy_test");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);
 	for (round = 0; round < 300; round++) {
 		written = smp_load_acquire(&c.t->written); /* ring_test_write() */

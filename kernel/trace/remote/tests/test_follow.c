@@ -262,21 +262,6 @@ void ring_follow_random(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f.next, f.t->written);
 }
 
-static int follow_test_write(void *data)
-{
-	struct ring_test *t = data;
-
-	while (!kthread_should_stop()) {
-		/* As at a remote, nothing interrupts a write. */
-		scoped_guard(irqsave)
-			ring_test_write(t, RING_TEST_MAX_SIZE / 2 - t->written % 10 * 4, 1);
-		if (!(t->written % 100))
-			cond_resched();
-	}
-
-	return 0;
-}
-
 /* While the ring is written: this thread consumes, too, with and without letting events be seen. */
 void ring_follow_race(struct kunit *test)
 {
@@ -285,7 +270,7 @@ void ring_follow_race(struct kunit *test)
 	unsigned int i;
 
 	follow_test_init(test, &f, 17);
-	writer = kthread_run(follow_test_write, f.t, "follow_test");
+	writer = kthread_run(ring_test_keep_writing, f.t, "follow_test");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);
 	for (i = 0; i < 3000; i++) {
 		if (i % 8)
