@@ -38,8 +38,8 @@ begin() {
 	echo "$2" >"$TRIGGER"
 }
 
-# total NAME FILE: what the histograms of a file have of Hits, Dropped or Lost
-total() {
+# sum_of NAME FILE: what the histograms of a file have of Hits, Dropped or Lost
+sum_of() {
 	sed -n "s/^ *$1: *//p" "$2" | awk '{ n += $1 } END { print n + 0 }'
 }
 
@@ -61,10 +61,7 @@ test_as_host() {
 	is "without a histogram the file is empty" "$(cat "$HIST")" ""
 	is "the trigger's file has the command" "$(cat "$TRIGGER")" \
 		"$(printf '# Available triggers:\n# traceon traceoff enable_hist disable_hist hist')"
-	while IFS= read -r text; do
-		is "as the kernel's: '$text'" "$(tried "$TRIGGER" "$text")" \
-			"$(tried "$HOST_TRIGGER" "$text")"
-	done <<-END
+	as_the_kernels tried "$TRIGGER" "$HOST_TRIGGER" <<-END
 		hist:keys=id
 		hist:keys=id
 		hist:keys=id:pause
@@ -122,19 +119,19 @@ test_counted() {
 	begin 64 "hist:keys=common_cpu"
 	write_numbers "$COUNT"
 	cat "$HIST" >hist
-	is "each event is counted" "$(total Hits hist)" $((COUNT * CPUS))
+	is "each event is counted" "$(sum_of Hits hist)" $((COUNT * CPUS))
 	for cpu in $ALL_CPUS; do
 		of_cpu "$cpu" hist
 	done | uniq >cpus
 	is "... with the CPU that wrote it" "$(cat cpus)" "$COUNT"
-	is "... and none is lost" "$(total Lost hist)" 0
+	is "... and none is lost" "$(sum_of Lost hist)" 0
 	is "nothing is consumed" "$(grep -c selftest "$HYP/trace")" $((COUNT * CPUS))
 	write_numbers 10
-	is "it goes on when tracing does" "$(total Hits "$HIST")" $(((COUNT + 10) * CPUS))
+	is "it goes on when tracing does" "$(sum_of Hits "$HIST")" $(((COUNT + 10) * CPUS))
 	fileop drain "$HYP/trace_pipe" >drained
 	is "also after the rings were unloaded" "$(state)" "(unloaded)"
 	write_numbers 10
-	is "... and loaded again" "$(total Hits "$HIST")" $(((COUNT + 20) * CPUS))
+	is "... and loaded again" "$(sum_of Hits "$HIST")" $(((COUNT + 20) * CPUS))
 	: >"$TRIGGER"
 	is "O_TRUNC takes it away" "$(grep -c '^hist' "$TRIGGER")" 0
 	echo 'hist:keys=common_cpu' >"$TRIGGER"
@@ -153,10 +150,10 @@ test_counted() {
 	none "the times are those of the events" diff of_hist of_trace
 	begin 64 "hist:keys=id:pause"
 	write_numbers 10
-	is "one that is paused counts nothing" "$(total Hits "$HIST")" 0
+	is "one that is paused counts nothing" "$(sum_of Hits "$HIST")" 0
 }
 
-# Whoever consumes, or clears, lets the events be counted first.
+# Events are counted before they are consumed, or cleared.
 test_with_readers() {
 	begin 8 "hist:keys=common_cpu"
 	echo 1 >"$HYP/tracing_on"
@@ -167,8 +164,8 @@ test_with_readers() {
 	wait "$reader"
 	judge piped
 	is "while trace_pipe is read, each event is counted or lost" \
-		"$(($(total Hits "$HIST") + $(total Lost "$HIST")))" $((COUNT * CPUS))
-	holds "... and at least those that were read" "$(total Hits "$HIST")" -ge \
+		"$(($(sum_of Hits "$HIST") + $(sum_of Lost "$HIST")))" $((COUNT * CPUS))
+	holds "... and at least those that were read" "$(sum_of Hits "$HIST")" -ge \
 		"$(grep -c selftest piped)"
 
 	begin 64 "hist:keys=common_cpu"
@@ -176,7 +173,7 @@ test_with_readers() {
 	emit_all "$COUNT"
 	: >"$HYP/trace"
 	echo 0 >"$HYP/tracing_on"
-	is "those that are cleared were counted" "$(total Hits "$HIST")" $((COUNT * CPUS))
+	is "those that are cleared were counted" "$(sum_of Hits "$HIST")" $((COUNT * CPUS))
 
 	begin 64 "hist:keys=common_cpu"
 	echo 1 >"$HYP/tracing_on"
@@ -186,7 +183,7 @@ test_with_readers() {
 	done
 	emit_all "$COUNT"
 	echo 0 >"$HYP/tracing_on"
-	is "those of trace_pipe_raw were counted" "$(total Hits "$HIST")" $((2 * COUNT * CPUS))
+	is "those of trace_pipe_raw were counted" "$(sum_of Hits "$HIST")" $((2 * COUNT * CPUS))
 }
 
 test_lost() {
@@ -196,14 +193,13 @@ test_lost() {
 	emit_all 1 $((10 * COUNT + 1))
 	echo 0 >"$HYP/tracing_on"
 	is "in a ring that is too small, each is counted or lost" \
-		"$(($(total Hits "$HIST") + $(total Lost "$HIST")))" $(((10 * COUNT + 1) * CPUS))
-	echo 0 >"$HYP/options/overwrite"
+		"$(($(sum_of Hits "$HIST") + $(sum_of Lost "$HIST")))" $(((10 * COUNT + 1) * CPUS))
 	begin 3 "hist:keys=common_cpu"
 	echo 0 >"$HYP/options/overwrite"
 	write_numbers "$COUNT"
-	is "what the ring drops is not counted" "$(total Hits "$HIST")" \
+	is "what the ring drops is not counted" "$(sum_of Hits "$HIST")" \
 		"$(grep -c selftest "$HYP/trace")"
-	is "... and is not lost by the histogram" "$(total Lost "$HIST")" 0
+	is "... and is not lost by the histogram" "$(sum_of Lost "$HIST")" 0
 	echo 1 >"$HYP/options/overwrite"
 }
 
@@ -238,7 +234,7 @@ test_joined() {
 		grep -c '^hist' "$EVENTS/$EVENT/trigger")" 1
 	write_numbers 100
 	cat "$EVENTS/$OTHER_EVENT/hist" >hist
-	is "a synthetic event joins two events of a CPU" "$(total Hits "$JOINED/hist")" "$(pairs)"
+	is "a synthetic event joins two events of a CPU" "$(sum_of Hits "$JOINED/hist")" "$(pairs)"
 	holds "... more than once" "$(pairs)" -ge 100
 	mkdir "$HOST"
 	is "the kernel's events can't match a remote's" \
@@ -253,10 +249,10 @@ test_switched() {
 	echo 1 >"$EVENTS/$LATER/enable"
 	echo "enable_hist:$REMOTE:selftest" >"$EVENTS/$LATER/trigger"
 	write_on_one 5
-	is "one event starts the histogram of another" "$(total Hits "$HIST")" 4
+	is "one event starts the histogram of another" "$(sum_of Hits "$HIST")" 4
 	echo "disable_hist:$REMOTE:selftest" >"$EVENTS/$LATER/trigger"
 	write_on_one 5
-	is "... or stops it" "$(total Hits "$HIST")" 5
+	is "... or stops it" "$(sum_of Hits "$HIST")" 5
 	is "the trigger's file has it" "$(cat "$EVENTS/$LATER/trigger")" \
 		"disable_hist:$REMOTE:selftest:unlimited"
 	is "... and no other remote's" \
@@ -292,7 +288,7 @@ test_hotplug() {
 	echo 1 >"$online"
 	emit_all 100 201
 	echo 0 >"$HYP/tracing_on"
-	is "CPUs go and come" "$(total Hits "$HIST")" $((200 * CPUS + 100))
+	is "CPUs go and come" "$(sum_of Hits "$HIST")" $((200 * CPUS + 100))
 }
 
 # Several tasks read, set and remove histograms.
@@ -315,7 +311,7 @@ test_users() {
 	wait "$one" "$other"
 	echo 0 >"$HYP/tracing_on"
 	is "with several users, each event is counted or lost" \
-		"$(($(total Hits "$HIST") + $(total Lost "$HIST")))" $((COUNT * CPUS))
+		"$(($(sum_of Hits "$HIST") + $(sum_of Lost "$HIST")))" $((COUNT * CPUS))
 }
 
 # records: of selftests at the tracepoint

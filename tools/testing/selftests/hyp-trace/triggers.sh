@@ -57,10 +57,7 @@ test_as_host() {
 	echo 0 >"$HOST/tracing_on"
 	is "without a trigger the file has the commands" "$(sed 's/ enable_hist.*//' "$TRIGGER")" \
 		"$(printf '# Available triggers:\n# traceon traceoff')"
-	while IFS= read -r text; do
-		is "as the kernel's: '$text'" "$(tried "$TRIGGER" "$text")" \
-			"$(tried "$HOST_TRIGGER" "$text")"
-	done <<-END
+	as_the_kernels tried "$TRIGGER" "$HOST_TRIGGER" <<-END
 		traceoff
 		traceoff:3
 		traceoff:0x10
