@@ -29,8 +29,8 @@ trap 'rmmod trace_remote_test || exit 1' EXIT"""
 # What others have with other CPUs, or the debug kernel, which is many times slower and looks at the
 # host's code, has in the other mode.
 FEWER = {
-    ("debug", "protected"): "mode guest events buffer clear stats reader calls triggers hostile "
-                            "faults hotplug",
+    ("debug", "protected"): "mode guest events buffer clear stats reader calls triggers hist "
+                            "hostile faults hotplug",
     ("debug", "nvhe"): "mode files clock set_event write_event sizes trace wait raw mmap refusals "
                        "each_event filter printk pids snapshot stress load",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug stress soak",
