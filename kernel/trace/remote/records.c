@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of a remote, for those in the kernel who want to see each of them
+ * Each record of a remote, for its users in the kernel
  *
  *	histograms	of the remote's events, see hist.c
  *	the tracepoint	trace_remote:trace_remote_record, for BPF and perf
  *
- * While the rings are loaded and someone wants it, a work follows the rings of all CPUs
+ * While the rings are loaded and there is a user, a work follows the rings of all CPUs
  * (ring_buffer_reader_follow.c). It consumes nothing. It merges the records of the CPUs by their
- * times, as far as they are there. Without anyone who wants records there is no work, no memory
- * for it, and no cost.
+ * times, as far as they are there. Without a user there is no work, no memory for it, and no cost.
  *
- * Whoever consumes events calls trace_remote_records_sync() before each page, so that the records
- * are seen before the remote gets the page back. So does whoever clears events, shows a
- * histogram, or unloads the rings. Records that the remote overwrote before they were seen are
- * lost, and counted.
+ * A consuming reader calls trace_remote_records_sync() before each page, so that the users see the
+ * records before the remote gets the page back. So do the functions that clear events, show a
+ * histogram, or unload the rings. Records that the remote overwrote before that are lost, and
+ * counted.
  *
- * What a user sees of a record is checked, and is a copy that the remote can't change.
+ * A user sees a copy of the record, which was checked, and which the remote can't change.
  *
  * Locking
  * -------
@@ -23,7 +22,7 @@
  * event_mutex			taken first, by the kernel's triggers
  * registry.c			the list of remotes, by remote_records_update_all()
  * trace_remote.lock		who wants records, and whether the rings are loaded
- * trace_remote_read_lock()	of those who call trace_remote_records_sync()
+ * trace_remote_read_lock()	of readers that call trace_remote_records_sync()
  * trace_remote.records_lock	innermost: @records, and the records that are being shown
  */
 #include <linux/atomic.h>
@@ -266,7 +265,7 @@ err_free:
 }
 
 /**
- * trace_remote_records_start - begin to show records, if someone wants them
+ * trace_remote_records_start - begin to show records, if they have a user
  * @remote:	the remote, whose rings are loaded
  *
  * Those that are written from now on.
@@ -297,7 +296,7 @@ int trace_remote_records_start(struct trace_remote *remote)
 
 /**
  * trace_remote_records_stop - show the records that are there, and no more
- * @remote:	the remote. Its rings are about to be unloaded, or no one wants records
+ * @remote:	the remote. Its rings are about to be unloaded, or its records have no user
  *
  * Context: process context, may sleep; trace_remote.lock is held.
  */

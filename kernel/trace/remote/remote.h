@@ -153,7 +153,7 @@ enum trace_remote_task_option {
  *
  * @records_lock: covers @records, @records_lost and @replay, see records.c
  * @records_work: shows records
- * @records:	what shows them; NULL while no one wants them, or the rings are not loaded. Also
+ * @records:	what shows them; NULL while they have no user, or the rings are not loaded. Also
  *		read without the lock
  * @records_lost: records that could not be shown
  * @replay:	for histograms; NULL before the first one. It changes with @trigger_lock held, too

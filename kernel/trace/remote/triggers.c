@@ -3,8 +3,8 @@
  * The triggers of a remote's events: traceoff, traceon, and hist
  *
  * The remote evaluates traceoff and traceon itself, at the moment of the event. Histograms are in
- * hist.c. The syntax, the text and the
- * errors are those of the kernel's own triggers (Documentation/trace/events.rst):
+ * hist.c. The syntax, the text and the errors are those of the kernel's own triggers
+ * (Documentation/trace/events.rst):
  *
  *	[!]traceoff[:count] [if filter]
  *	[!]traceon[:count] [if filter]
