@@ -7,10 +7,10 @@
  * and nothing is written to its buffer, which is as small as can be. It has files of the events
  * that are replayed, and no others. So variables and synthetic events join replayed events only.
  *
- * The caller has the records, and calls trace_replay_event() for each. The engine of histograms then
- * sees the record, the time of the record as common_timestamp, and its CPU as common_cpu. All else
- * that the engine could ask the kernel for, as the task's name or its stack, is of the caller and
- * not of the record: the caller refuses commands that do.
+ * The caller has the records, and calls trace_replay_event() for each. The engine of histograms
+ * then sees the record, the time of the record as common_timestamp, and its CPU as common_cpu. All
+ * else that the engine could ask the kernel for, as the task's name or its stack, is of the caller
+ * and not of the record: the caller refuses commands that do.
  *
  * Locking: event_mutex covers all that is not said to be the caller's.
  */

@@ -198,8 +198,8 @@ holds() {
 	fi
 }
 
-# as_the_kernels TRIED FILE HOST: for each line of standard input, what TRIED prints is the same with
-# the remote's file and with the kernel's.
+# as_the_kernels TRIED FILE HOST: for each line of standard input, what TRIED prints is the same
+# with the remote's file and with the kernel's.
 as_the_kernels() {
 	while IFS= read -r text; do
 		is "as the kernel's: '$text'" "$("$1" "$2" "$text")" "$("$1" "$3" "$text")"
