@@ -12,9 +12,9 @@ KSELFTEST = ROOT / "tools/testing/selftests/hyp-trace"
 # Word for word from the tracer of Android's virtualization tests
 EVENT = re.compile(r"^\[([0-9]*)\][ \t]*([0-9]*\.[0-9]*): (\S+)\s*(.*)")
 LOST = re.compile(r"CPU:(\d+) \[LOST (?:(\d+) )?EVENTS\]$")
-# TASK [CPU] FLAGS TIME: EVENT: FIELDS. An older trace-cmd has no flags, and from 100 s on no space
-# after the CPU and nanoseconds.
-REPORTED = re.compile(r"\s*(\S+).*?(\[\d+\]) *(?:(\S*[^:\s]) +)?([\d.]+): *(\S+): *(.*)")
+# TASK [CPU] FLAGS TIME: EVENT: FIELDS. An older trace-cmd has no flags. From 100 s on, no space is
+# before nanoseconds.
+REPORTED = re.compile(r"\s*(\S+).*?(\[\d+\]) *(?:([^\s\d]\S{4}) *)?([\d.]+): *(\S+): *(.*)")
 
 Event = namedtuple("Event", "cpu time name args line")    # the time is in microseconds
 

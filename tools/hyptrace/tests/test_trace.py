@@ -125,6 +125,18 @@ def test_files(tmp_path, program, script, faults):
     assert ", ".join(sorted(found)) == faults
 
 
+@pytest.mark.parametrize("cpu_and_time, expected", [
+    ("[000]   2.000001499", "[000] 2.000001499"),
+    ("[000] ..... 2.000001", "[000] 2.000001"),
+    ("[000] .....  2000001499", "[000] 2.000001"),
+    ("[000] .....302000001501", "[000] 302.000002"),
+    ("[000]302000001501", "[000] 302.000002")])
+def test_reported(cpu_and_time, expected):
+    """An event as trace-cmd reports it, with and without flags, seconds and a space"""
+    event = f"hypervisor:    <...>-99    {cpu_and_time}: hyp_exit:     reason=host vcpu=-1"
+    assert [*trace.reported([event])] == [f"{expected}: hyp_exit reason=host vcpu=-1"]
+
+
 @pytest.mark.parametrize("file, given, expected", cases(r"""
 numbers.sh:
 too few: 0#1 1#1 | inexact trace 2 -> CPU 0: 1 events, not 2 CPU 1: 1 events, not 2
