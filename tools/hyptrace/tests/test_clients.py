@@ -156,10 +156,13 @@ def chosen(session):
 
 
 def chosen_guest(session):
-    """each exit of the chosen task's guest, and no event of another task"""
+    """each exit of the chosen task's guest, once, and no event of another task"""
     yield from session.strange()
-    yield from differ(session.counts["hyp_enter", "reason=guest"],
-                      trace.guest_line(session.said, "exits"))
+    exits = {tid: int(count) for count, tid in re.findall(
+        r"^vcpu=.*\bexits=(\d+) .*\btid=(\d+)", session.said, re.M)}
+    yield from differ(Counter(re.findall(
+        r"-(\d+) +\[.*: hyp_enter: +reason=guest", "\n".join(session.report))), exits or "an exit")
+    yield from (f"twice: {line}" for line, count in Counter(session.report).items() if count > 1)
     # A shell may be between the chosen task and the guest.
     tasks = {int(found) for found in re.findall(r"\b(?:tid|vm_pid|task)=(\d+)", session.said)}
     found = {int(pid) for line in session.report for pid in re.findall(r"-(\d+) +\[", line)}
