@@ -32,7 +32,7 @@ run check bench torture tree import kernel perf hypstat deb rootfs vm series: | 
 # A mistake is refused before a kernel is built.
 arguments: export ARGUMENTS := 1
 arguments: | goals
-	$(H) run
+	$(H) $(or $(firstword $(filter run vm,$(MAKECMDGOALS))),run)
 
 run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=hypstat|trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot kselftest.debug"] [LIST=1]
@@ -45,7 +45,7 @@ perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=hos
 hypstat: tree ## cross-build hypstat for arm64 into build/hypstat [FOR=host: for this machine]
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]
 rootfs: ## make the guest's user space from Debian's arm64 packages
-vm: $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
+vm: arguments $(if $(IMAGE),,kernel) rootfs ## boot it: a shell, or a script [TREE=dir|IMAGE=file: your own kernel] [DEBUG=1: wait for gdb, with the symbols of EL2] [SCRIPT=file] [FILES=dir] [OUT=dir] [MODE=protected|nvhe|vhe|none] [CPU=max] [SMP=2] [MEM=1G] [CONFIG=..] [CMDLINE=".."] [QEMU_ARGS=".."] [TIMEOUT=s]
 series: ## export each topic as mails that `git am` takes [OUT=build/series] [TOPIC=name] [SIGNOFF=1: with your Signed-off-by]
 
 clean: ## remove what was built, but not what was downloaded

@@ -45,6 +45,11 @@ BOARDS = {
 CONSOLES = {"arm64": "ttyAMA0 earlycon", "x86_64": "ttyS0"}
 
 
+def check_mode(mode):
+    if mode not in MODES:
+        raise Failure(f"no mode {mode}: {', '.join(MODES)}")
+
+
 @dataclass
 class Result:
     """How a run ended. The status is the script's, or HUNG; or DIED: the guest died, or its
@@ -75,8 +80,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         self.image = pathlib.Path(self.image or kernel.image(self.config))
         if not self.image.is_file():
             raise Failure(f"no kernel {self.image}: make kernel")
-        if self.mode not in MODES:
-            raise Failure(f"no mode {self.mode}: {', '.join(MODES)}")
+        check_mode(self.mode)
         self.built = pathlib.Path(str(self.image).removesuffix(image_of(self.arch)))
         for old in BUILD.glob("vm/*"):
             if time.time() - old.stat().st_mtime > KEPT:
@@ -199,7 +203,10 @@ def boot(script, files=None, **how):
 
 
 def main():
-    """`make vm`: the variables are Machine's fields."""
+    """`make vm`: the variables are Machine's fields. ARGUMENTS=1 is as in demo.py."""
+    check_mode(option("MODE", Machine.mode))
+    if option("ARGUMENTS"):
+        return 0
     need("vm")
     names = "config", "mode", "cpu", "mem", "image", "cmdline", "qemu_args"
     given = {name: option(name.upper()) for name in names if option(name.upper())}

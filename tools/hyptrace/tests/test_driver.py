@@ -104,6 +104,18 @@ def test_packages(tmp_path, name):
         assert each == UPDATE or "debhelper" in line
 
 
+@pytest.mark.host
+@pytest.mark.parametrize("target, mistake, said", [
+    ("run", "TOOL=nonsense", "run: no TOOL nonsense: "),
+    ("vm", "MODE=nonsense", "vm: no mode nonsense: protected, ")])
+def test_mistake(target, mistake, said):
+    """A mistake is refused first, before anything is built."""
+    made = process.run(["make", "-n", target, mistake], cwd=ROOT).stdout.splitlines()
+    assert [line.rpartition(" ")[2] for line in made if "-m hyptrace" in line][0] == target
+    done = process.run(["make", target, mistake], timeout=60, check=False, cwd=ROOT)
+    assert done.returncode and said in done.stdout
+
+
 def running(mark):
     """The processes that have the mark in their environment."""
     for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
