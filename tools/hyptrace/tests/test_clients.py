@@ -178,6 +178,11 @@ def piped(session):
 TRACE_CMD = PRELUDE + r"""set +ex
 cp -R usr /; cd /tmp
 export HYP PORT=12345
+# QEMU may go on with code of the scheduler's that is patched, so that a CPU's task is not seen: a
+# guest and a user of sched_switch are there all the time.
+guest --hold; mkdir /sys/kernel/tracing/instances/held
+echo 0 >/sys/kernel/tracing/instances/held/options/record-cmd
+echo 1 >/sys/kernel/tracing/instances/held/events/sched/sched_switch/enable
 B="-B hypervisor" ALL="-B hypervisor -C boot -e hypervisor"
 # What there is to record: on each CPU a guest; so many numbers on each at once
 GUEST="guest --vcpus $(nproc) --cpu 0 --hvc 100 --mmio 50 --wfi 4"
