@@ -49,7 +49,7 @@ modes 120 default nvhe max 1
 modes 20 default vhe max 2
 modes 20 default vhe max 6
 modes 20 default none max 1
-debug 610 debug protected max 2
+debug 800 debug protected max 2
 debug 610 debug nvhe cortex-a72 2
 debug 30 debug none max 1
 pages 250 16k protected max,lpa2=off 2
