@@ -71,16 +71,17 @@ def test_ci():
 
 
 INSTALL, UPDATE = "satisfy python3, ", "update"
-# The programs that are played; what is asked of apt, and what deps says
+# The programs that are played; what is asked of apt, what deps says, and its exit status
 DEPS = {
-    "root installs what is missing": ({}, [INSTALL], "hyptrace: apt-get satisfy python3, "),
-    "what is there is not installed": ({"apt-get": "ASK"}, [], ""),
+    "root installs what is missing": (
+        {}, [INSTALL], "hyptrace: apt-get satisfy python3, ", 0),
+    "what is there is not installed": ({"apt-get": "ASK"}, [], "", 0),
     "without sudo, the command is named": (
         {"id": "echo 1000", "sudo": "exit 1"}, [],
-        "; run as root: apt-get --no-install-recommends satisfy 'python3, "),
+        "; run as root: apt-get --no-install-recommends satisfy 'python3, ", 1),
     "missing lists are fetched once, and the cause is named": (
         {"apt-get": "echo Inst; ASK; echo 'E: no package'; [ $1 = -s ] || [ $3 = update ]"},
-        [INSTALL, UPDATE, INSTALL], ": E: no package")}
+        [INSTALL, UPDATE, INSTALL], ": E: no package", 1)}
 
 
 @pytest.mark.host
@@ -88,7 +89,7 @@ DEPS = {
 @pytest.mark.parametrize("name", DEPS)
 def test_packages(tmp_path, name):
     """What is asked of apt, once for all steps, and what the user reads."""
-    programs, asked, said = DEPS[name]
+    programs, asked, said, status = DEPS[name]
     for program, text in ({"id": "echo 0", "apt-get": "echo Inst; ASK"} | programs).items():
         text = text.replace("ASK", '[ $1 = -s ] || echo "$*" >>asked')
         (tmp_path / program).write_text(f"#!/bin/sh\n{text}\n", "utf-8")
@@ -98,7 +99,7 @@ def test_packages(tmp_path, name):
                        check=False, cwd=tmp_path,
                        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     found = (tmp_path / "asked").read_text("utf-8").splitlines()
-    assert said in done.stdout and len(found) == len(asked)
+    assert said in done.stdout and len(found) == len(asked) and done.returncode == status
     for line, each in zip(found, asked):
         assert line.startswith(f"-y --no-install-recommends {each}")
         assert each == UPDATE or "debhelper" in line
