@@ -157,6 +157,30 @@ struct trace_remote_ops {
 	int (*write_event)(void *priv, u64 value);
 };
 
+/* The lists of functions */
+enum trace_remote_list {
+	TRACE_REMOTE_FILTER,		/* set_ftrace_filter: the functions to trace */
+	TRACE_REMOTE_NOTRACE,		/* set_ftrace_notrace: but for these */
+	TRACE_REMOTE_ALL_FUNCTIONS,	/* available_filter_functions */
+	NR_TRACE_REMOTE_LISTS
+};
+
+/**
+ * struct trace_remote_functions - the functions that a remote can trace
+ * @nr:		how many
+ * @name:	the name of one, by its number, into @name of KSYM_NAME_LEN bytes; an empty string if
+ *		it has none
+ * @set:	trace the functions that have a bit in @on, and no others. At first none is. Calls are
+ *		serialised. Returns 0 or an errno
+ *
+ * Both are called in process context and may sleep.
+ */
+struct trace_remote_functions {
+	unsigned int	nr;
+	void (*name)(void *priv, unsigned int nr, char *name);
+	int (*set)(void *priv, const unsigned long *on);
+};
+
 /**
  * struct trace_remote_file - a file of an instance
  * @name:	its name; NULL ends an array
@@ -212,6 +236,7 @@ static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
  * @ops:	its functions
  * @events:	its events, all enabled at first; each of the same group
  * @nr_events:	how many
+ * @functions:	its functions; NULL for none
  * @files:	files of its own in the directory; NULL for none
  * @cpu_files:	the same in the directory of each CPU
  * @max_pages:	the most pages that a ring can have
@@ -226,6 +251,7 @@ struct trace_remote_desc {
 	const struct trace_remote_ops	*ops;
 	struct trace_remote_event	*events;
 	unsigned int			nr_events;
+	const struct trace_remote_functions *functions;
 	const struct trace_remote_file	*files;
 	const struct trace_remote_file	*cpu_files;
 	unsigned long			max_pages;
@@ -241,6 +267,9 @@ int trace_remote_set_on(struct trace_remote *remote, bool on);
 int trace_remote_set_size(struct trace_remote *remote, int cpu, unsigned long size);
 int trace_remote_set_option(struct trace_remote *remote, const char *word);
 int trace_remote_set_event(struct trace_remote *remote, const char *word);
+int trace_remote_set_function(struct trace_remote *remote, char *word,
+			      enum trace_remote_list which);
+int trace_remote_apply_functions(struct trace_remote *remote);
 int trace_remote_enable_all(struct trace_remote *remote, bool enable);
 
 void trace_remote_end(struct trace_remote *remote);

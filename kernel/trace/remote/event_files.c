@@ -7,7 +7,6 @@
  * remote. A file may be looked up, and stay so, while the remote is unregistered. So opening it
  * first looks for what it points to in the list of remotes.
  */
-#include <linux/ctype.h>
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/ring_buffer.h>
@@ -325,52 +324,16 @@ int trace_remote_set_event(struct trace_remote *remote, const char *word)
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_event);
 
-/* Do what the words say, up to one that is wrong. How many bytes were good. */
-static ssize_t remote_set_words(struct trace_remote *remote, char *buf)
+static int remote_set_word(struct trace_remote *remote, char *word, int nr)
 {
-	char *next = buf, *word;
-	int ret;
-
-	while (*(word = skip_spaces(next))) {
-		next = word;
-		while (*next && !isspace(*next))
-			next++;
-		if (*next)
-			*next++ = '\0';
-
-		ret = trace_remote_set_event(remote, word);
-		if (ret)
-			return word > buf ? word - buf : ret;
-	}
-
-	return word - buf;
+	return trace_remote_set_event(remote, word);
 }
 
 static ssize_t remote_set_write(struct file *file, const char __user *ubuf, size_t cnt,
 				loff_t *ppos)
 {
-	struct trace_remote *remote = trace_remote_of(file);
-	ssize_t ret;
-	char *buf;
-	int err;
-
-	if (cnt >= PAGE_SIZE)
-		return -EINVAL;
-
-	buf = memdup_user_nul(ubuf, cnt);
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-
-	ret = remote_set_words(remote, buf);
-	kfree(buf);
-
-	/* All words at once, those before a wrong one too. */
-	err = trace_remote_apply_events(remote);
-	if (err)
-		return err;
-	if (ret > 0)
-		*ppos += ret;
-	return ret;
+	return trace_remote_write_words(file, ubuf, cnt, ppos, remote_set_word,
+					trace_remote_apply_events);
 }
 
 static int remote_set_open(struct inode *inode, struct file *file)

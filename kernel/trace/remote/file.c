@@ -6,11 +6,14 @@
  * directory of an event points to the event. An open file keeps the module of the remote, and so
  * the remote.
  */
+#include <linux/ctype.h>
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/tracefs.h>
 
 #include "remote.h"
@@ -182,6 +185,66 @@ ssize_t trace_remote_read_number(char __user *ubuf, size_t cnt, loff_t *ppos, un
 	int len = scnprintf(buf, sizeof(buf), "%lu\n", val);
 
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+/* Do what the words say, up to one that is wrong. How many bytes were good. */
+static ssize_t remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn)
+{
+	char *next = buf, *word;
+	int ret;
+
+	while (*(word = skip_spaces(next))) {
+		next = word;
+		while (*next && !isspace(*next))
+			next++;
+		if (*next)
+			*next++ = '\0';
+
+		ret = fn(trace_remote_of(file), word, trace_remote_file_nr(file_inode(file)));
+		if (ret)
+			return word > buf ? word - buf : ret;
+	}
+
+	return word - buf;
+}
+
+/**
+ * trace_remote_write_words - take words that are written to a file
+ * @file:	the file
+ * @ubuf:	the words, with white space between
+ * @cnt:	bytes there
+ * @ppos:	the file's position
+ * @fn:		does what one says; returns 0 or an errno
+ * @apply:	has all of them take effect at once, those before a wrong one, too; likewise
+ *
+ * Context: process context, may sleep.
+ * Return: how many bytes were taken, up to a word that is wrong; if that is the first one, what @fn
+ * returned; what @apply returned; -EINVAL for a page or more; -ENOMEM, -EFAULT.
+ */
+ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos, trace_remote_word_fn fn,
+				 int (*apply)(struct trace_remote *remote))
+{
+	ssize_t ret;
+	char *buf;
+	int err;
+
+	if (cnt >= PAGE_SIZE)
+		return -EINVAL;
+
+	buf = memdup_user_nul(ubuf, cnt);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+
+	ret = remote_do_words(file, buf, fn);
+	kfree(buf);
+
+	err = apply(trace_remote_of(file));
+	if (err)
+		return err;
+	if (ret > 0)
+		*ppos += ret;
+	return ret;
 }
 
 /**

@@ -8,6 +8,7 @@
  *	    buffer_size_kb  buffer_total_size_kb  buffer_subbuf_size_kb  buffer_percent  free_buffer
  *	    trace  trace_pipe  snapshot  error_log
  *	    set_event_pid  set_event_notrace_pid
+ *	    available_filter_functions  set_ftrace_filter  set_ftrace_notrace
  *	    trace_options  options/{event-fork,overwrite,record-cmd}
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,snapshot,stats,buffer_size_kb}
  *	    files of the remote's own, here and in per_cpu/cpuN
@@ -358,6 +359,7 @@ static int remote_fill_dir(struct trace_remote *remote, struct dentry *dir)
 						TRACE_REMOTE_ALL);
 	if (!ret)
 		ret = remote_create_task_files(remote, dir) ?:
+		      trace_remote_create_function_files(remote, dir) ?:
 		      trace_remote_create_options(remote, dir);
 	if (!ret)
 		ret = remote_create_cpu_dirs(remote, dir);

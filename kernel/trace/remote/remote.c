@@ -74,6 +74,7 @@ static void remote_remove_hotplug(struct trace_remote *remote)
 
 static void remote_free(struct trace_remote *remote)
 {
+	trace_remote_functions_free(remote);
 	free_percpu(remote->cpus);
 	kfree(remote->target);
 	kfree(remote);
@@ -90,7 +91,7 @@ static struct trace_remote *remote_alloc(const struct trace_remote_desc *desc, v
 	remote->priv = priv;
 	remote->cpus = alloc_percpu(struct trace_remote_cpu);
 	remote->target = kasprintf(GFP_KERNEL, "../%s", desc->name);
-	if (!remote->cpus || !remote->target) {
+	if (!remote->cpus || !remote->target || trace_remote_functions_init(remote)) {
 		remote_free(remote);
 		return NULL;
 	}
@@ -161,6 +162,8 @@ void trace_remote_destroy(struct trace_remote *remote)
 	trace_remote_registry_del(remote);
 	trace_remote_dump_unregister(remote);
 	trace_remote_remove_dir(remote);
+	trace_remote_clear_functions(remote, TRACE_REMOTE_FILTER);
+	trace_remote_apply_functions(remote);
 	trace_remote_free_triggers(remote);
 	trace_remote_set_on(remote, false);
 	WARN_ON_ONCE(trace_remote_clear(remote, RING_BUFFER_ALL_CPUS));

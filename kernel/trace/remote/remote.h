@@ -6,6 +6,7 @@
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
  *	trigger_files.c	trigger and hist of an event
+ *	function_files.c	available_filter_functions, set_ftrace_filter, set_ftrace_notrace
  *	pid_files.c	set_event_pid, set_event_notrace_pid
  *	options.c	trace_options, options/
  *	cpumask_file.c	tracing_cpumask
@@ -24,6 +25,7 @@
  *	buffer.c	the rings of all CPUs
  *	cpu.c		calls on each CPU
  *	events.c	which events are enabled
+ *	functions.c	which functions are traced
  *	merge.c		the events of several CPUs by their times
  *	print.c		an event as text
  *	file.c		opening and closing a file
@@ -172,6 +174,8 @@ enum trace_remote_task_option {
  * @tasks_lock: covers @pids and @options; see tasks.c
  * @pids:	lists of pids; NULL for empty ones. Also read by probes
  * @options:	a bit for each option that is on; also read without the lock
+ * @functions_lock: covers @functions, and that the remote agrees; see functions.c
+ * @functions:	the lists of functions, a bit a function
  * @errors_lock: covers @errors and @nr_errors
  * @errors:	error_log
  * @nr_errors:	how many these are
@@ -225,6 +229,8 @@ struct trace_remote {
 	struct mutex				tasks_lock;	/* covers pids */
 	struct trace_pid_list __rcu		*pids[NR_TRACE_REMOTE_PIDS];
 	unsigned long				options;
+	struct mutex				functions_lock;	/* covers lists of functions */
+	unsigned long				*functions[NR_TRACE_REMOTE_LISTS];
 	struct mutex				errors_lock;	/* covers error_log */
 	struct list_head			errors;
 	unsigned int				nr_errors;
@@ -393,6 +399,12 @@ int trace_remote_event_single_open(struct inode *inode, struct file *file,
 				   int (*show)(struct seq_file *m, void *v));
 int trace_remote_event_single_release(struct inode *inode, struct file *file);
 
+/* What a word that is written to a file does. @word may be changed; @nr is that of the file. */
+typedef int (*trace_remote_word_fn)(struct trace_remote *remote, char *word, int nr);
+
+ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, size_t cnt,
+				 loff_t *ppos, trace_remote_word_fn fn,
+				 int (*apply)(struct trace_remote *remote));
 int trace_remote_create_files(struct trace_remote *remote, struct dentry *dir,
 			      const struct trace_remote_file *files, int nr);
 
@@ -403,7 +415,8 @@ void trace_remote_remove_dir(struct trace_remote *remote);
 int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *dir);
 void trace_remote_remove_event_files(struct trace_remote *remote);
 
-/* pid_files.c, options.c, cpumask_file.c */
+/* function_files.c, pid_files.c, options.c, cpumask_file.c */
+int trace_remote_create_function_files(struct trace_remote *remote, struct dentry *dir);
 int trace_remote_create_pid_files(struct trace_remote *remote, struct dentry *dir);
 extern const struct file_operations trace_remote_cpumask_fops;
 int trace_remote_create_options(struct trace_remote *remote, struct dentry *dir);
@@ -530,6 +543,15 @@ int trace_remote_apply_events(struct trace_remote *remote);
 int trace_remote_enable_event(struct trace_remote *remote, int nr, bool enable);
 bool trace_remote_event_is_enabled(struct trace_remote *remote,
 				   const struct trace_remote_event *event);
+
+/* functions.c: which functions are traced */
+int trace_remote_functions_init(struct trace_remote *remote);
+void trace_remote_functions_free(struct trace_remote *remote);
+bool trace_remote_has_functions(const struct trace_remote *remote);
+void trace_remote_function_name(const struct trace_remote *remote, unsigned int nr, char *name);
+int trace_remote_next_function(struct trace_remote *remote, enum trace_remote_list which,
+			       unsigned int nr);
+void trace_remote_clear_functions(struct trace_remote *remote, enum trace_remote_list which);
 
 /* print.c: an event as text. In trace_iterator.iter_flags: it is printed by a dump. */
 #define TRACE_REMOTE_DUMPS	BIT(31)

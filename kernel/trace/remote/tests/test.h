@@ -231,6 +231,13 @@ void remote_test_window(struct kunit *test);
 void remote_test_trigger_refused(struct kunit *test);
 void remote_test_group_busy(struct kunit *test);
 
+/* test_functions.c */
+extern const struct trace_remote_functions kunit_remote_functions;
+
+void remote_test_functions(struct kunit *test);
+void remote_test_functions_refused(struct kunit *test);
+void remote_test_functions_list(struct kunit *test);
+
 /* test_tasks.c */
 void remote_test_tasks(struct kunit *test);
 void remote_test_ignored(struct kunit *test);

@@ -213,6 +213,7 @@ const struct trace_remote_desc kunit_remote_desc = {
 	.ops		= &kunit_remote_ops,
 	.events		= remote_test_events,
 	.nr_events	= NR_REMOTE_TEST_EVENTS,
+	.functions	= &kunit_remote_functions,
 	.max_pages	= TRACE_RING_MAX_PAGES,
 	.has_tasks	= true,
 };

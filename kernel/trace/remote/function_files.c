@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * available_filter_functions, set_ftrace_filter, set_ftrace_notrace: the functions that a remote
+ * traces
+ *
+ * Reading shows a list, writing adds to it, O_TRUNC empties it first: as in the kernel's own
+ * instances. There an empty set_ftrace_filter stands for all functions. The inode of a file says
+ * which list it is for.
+ */
+#include <linux/fs.h>
+#include <linux/kallsyms.h>
+#include <linux/seq_file.h>
+
+#include "remote.h"
+
+/* The list of a file */
+static enum trace_remote_list remote_list_of(const struct file *file)
+{
+	return trace_remote_file_nr(file_inode(file));
+}
+
+/* A position is the number of a function, and one more. Position 0 is before all of them. */
+static void *remote_functions_find(struct seq_file *m, loff_t *pos)
+{
+	int nr = trace_remote_next_function(trace_remote_of(m->file), remote_list_of(m->file),
+					    *pos - 1);
+
+	if (nr < 0)
+		return NULL;
+
+	*pos = nr + 1;
+	return pos;
+}
+
+static void *remote_functions_start(struct seq_file *m, loff_t *pos)
+{
+	return *pos ? remote_functions_find(m, pos) : SEQ_START_TOKEN;
+}
+
+static void *remote_functions_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return remote_functions_find(m, pos);
+}
+
+static void remote_functions_stop(struct seq_file *m, void *v)
+{
+}
+
+static void remote_functions_show_empty(struct seq_file *m)
+{
+	enum trace_remote_list which = remote_list_of(m->file);
+
+	if (which == TRACE_REMOTE_ALL_FUNCTIONS ||
+	    trace_remote_next_function(trace_remote_of(m->file), which, 0) >= 0)
+		return;
+
+	seq_printf(m, "#### no functions %s ####\n",
+		   which == TRACE_REMOTE_FILTER ? "enabled" : "disabled");
+}
+
+static int remote_functions_show(struct seq_file *m, void *v)
+{
+	char name[KSYM_NAME_LEN];
+
+	if (v == SEQ_START_TOKEN) {
+		remote_functions_show_empty(m);
+		return 0;
+	}
+
+	trace_remote_function_name(trace_remote_of(m->file), *(loff_t *)v - 1, name);
+	if (*name)
+		seq_printf(m, "%s\n", name);
+	return 0;
+}
+
+static const struct seq_operations remote_functions_seq_ops = {
+	.start	= remote_functions_start,
+	.next	= remote_functions_next,
+	.stop	= remote_functions_stop,
+	.show	= remote_functions_show,
+};
+
+static int remote_functions_open_seq(struct inode *inode, struct file *file)
+{
+	struct trace_remote *remote = trace_remote_of(file);
+	int ret = seq_open(file, &remote_functions_seq_ops);
+
+	if (ret)
+		return ret;
+
+	if (!(file->f_mode & FMODE_WRITE) || !(file->f_flags & O_TRUNC))
+		return 0;
+
+	trace_remote_clear_functions(remote, remote_list_of(file));
+	ret = trace_remote_apply_functions(remote);
+	if (ret)
+		seq_release(inode, file);
+	return ret;
+}
+
+static int remote_functions_open(struct inode *inode, struct file *file)
+{
+	return trace_remote_open_with(inode, file, remote_functions_open_seq);
+}
+
+static int remote_functions_release(struct inode *inode, struct file *file)
+{
+	seq_release(inode, file);
+	return trace_remote_release(inode, file);
+}
+
+static int remote_functions_word(struct trace_remote *remote, char *word, int which)
+{
+	return trace_remote_set_function(remote, word, which);
+}
+
+static ssize_t remote_functions_write(struct file *file, const char __user *ubuf, size_t cnt,
+				      loff_t *ppos)
+{
+	return trace_remote_write_words(file, ubuf, cnt, ppos, remote_functions_word,
+					trace_remote_apply_functions);
+}
+
+static const struct file_operations remote_functions_fops = {
+	.open		= remote_functions_open,
+	.read		= seq_read,
+	.write		= remote_functions_write,
+	.llseek		= trace_remote_lseek,
+	.release	= remote_functions_release,
+};
+
+static const struct file_operations remote_available_functions_fops = {
+	.open		= remote_functions_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= remote_functions_release,
+};
+
+static const struct trace_remote_file remote_function_files[NR_TRACE_REMOTE_LISTS][2] = {
+	[TRACE_REMOTE_FILTER] = {
+		{ "set_ftrace_filter",	TRACE_MODE_WRITE,	&remote_functions_fops },
+	},
+	[TRACE_REMOTE_NOTRACE] = {
+		{ "set_ftrace_notrace",	TRACE_MODE_WRITE,	&remote_functions_fops },
+	},
+	[TRACE_REMOTE_ALL_FUNCTIONS] = {
+		{ "available_filter_functions", TRACE_MODE_READ,
+		  &remote_available_functions_fops },
+	},
+};
+
+/**
+ * trace_remote_create_function_files - create the files of a remote's functions, if it has any
+ * @remote:	the remote
+ * @dir:	its directory
+ *
+ * Context: process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int trace_remote_create_function_files(struct trace_remote *remote, struct dentry *dir)
+{
+	int which, ret = 0;
+
+	if (!trace_remote_has_functions(remote))
+		return 0;
+
+	for (which = 0; which < NR_TRACE_REMOTE_LISTS && !ret; which++)
+		ret = trace_remote_create_files(remote, dir, remote_function_files[which], which);
+	return ret;
+}
