@@ -11,10 +11,10 @@ from hyptrace.machine import option
 
 # For users; and for the tests: as default, but for what their callers change. `own' may lack
 # options.
-CONFIGS = "default", "debug", "kcsan", "16k", "64k", "preempt", "rt", "pmu", "x86"
+CONFIGS = "default", "functions", "debug", "kcsan", "16k", "64k", "preempt", "rt", "pmu", "x86"
 OF_TESTS = "lint", "clang", "event", "mutant", "plain", "without", "own"
 # Made of the default kernel: most of it is the same.
-COPIES = "event", "without", "mutant"
+COPIES = "event", "without", "functions", "mutant"
 FRAGMENTS = ROOT / "kernel" / "configs"
 # ccache finds an object again only if these are the same.
 STAMP = {"KBUILD_BUILD_TIMESTAMP": "Wed Jan  1 00:00:00 UTC 2025", "KBUILD_BUILD_USER": "hyptrace",

@@ -35,6 +35,9 @@ FEWER = {
                        "each_event filter printk pids snapshot stress load",
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug stress soak",
     ("kcsan", "protected"): "clear stats mmap",
+    ("functions", "protected"): "mode files guest clock events each_event calls pids triggers "
+                                "functions hostile faults hotplug stress load",
+    ("functions", "nvhe"): "mode files guest events each_event functions stress load",
 }
 # Of each configuration the set, the seconds, the kernel, the mode, the CPU, and how many CPUs
 CONFIGURATIONS = """\
@@ -49,6 +52,8 @@ modes 120 default nvhe max 1
 modes 20 default vhe max 2
 modes 20 default vhe max 6
 modes 20 default none max 1
+modes 250 functions protected max 2
+modes 150 functions nvhe cortex-a72 2
 debug 800 debug protected max 2
 debug 610 debug nvhe cortex-a72 2
 debug 30 debug none max 1

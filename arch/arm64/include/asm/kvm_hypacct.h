@@ -102,7 +102,8 @@ struct hyp_stay {
 /* The factor of hyp_stay.mult: counts up to 2^48 cycles have a bucket. */
 #define HYP_STAY_MULT_SHIFT	48
 
-#define HYP_ACCT_NR_HCALLS	48	/* room for more than there are: see acct_names.c */
+/* Room for all there are: see acct_names.c */
+#define HYP_ACCT_NR_HCALLS	(48 + IS_ENABLED(CONFIG_KVM_HYP_FUNCTION_TRACER))
 #define HYP_ACCT_NR_PSCI	21
 
 /* The exception classes of a guest's exits that have a cell each; others share one. */

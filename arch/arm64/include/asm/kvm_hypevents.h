@@ -19,6 +19,8 @@
  *					filled in by __assign_str(name), __get_str(name) is it
  *	he_bitmask(name, nr_bits)	filled in by __assign_bitmask(name, src, nr_bits),
  *					__get_bitmask(name) prints it
+ *	__print_function(name)		the function that a number is the kernel's address of; its
+ *					conversion is HE_FUNCTION
  *	he_value(type, name)		a number that is not in the record: EL2 knows it when it
  *					evaluates a filter or a trigger
  */
@@ -293,6 +295,35 @@ HYP_EVENT(hyp_printk,
 	),
 	HE_PRINTK("%s", __get_str(text))
 )
+
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+/* A function of EL2 that set_ftrace_filter selects is entered. parent_ip is where it was called. */
+HYP_EVENT(func,
+	HE_PROTO(u64 ip, u64 parent_ip),
+	HE_STRUCT(
+		he_field(u64, ip)
+		he_field(u64, parent_ip)
+	),
+	HE_ASSIGN(
+		__entry->ip = ip;
+		__entry->parent_ip = parent_ip;
+	),
+	HE_PRINTK(HE_FUNCTION " <-" HE_FUNCTION, __print_function(ip),
+		  __print_function(parent_ip))
+)
+
+/* Such a function returns. */
+HYP_EVENT(func_ret,
+	HE_PROTO(u64 ip),
+	HE_STRUCT(
+		he_field(u64, ip)
+	),
+	HE_ASSIGN(
+		__entry->ip = ip;
+	),
+	HE_PRINTK(HE_FUNCTION, __print_function(ip))
+)
+#endif
 
 #ifdef CONFIG_KVM_HYP_TRACING_SELFTEST
 /* A number that was written to write_event */

@@ -5,10 +5,12 @@
  *	hyp_trace_event=	which events, and that tracing starts
  *	hyp_trace_buffer_size=	how large the rings are
  *	hyp_trace_options=	options of the instance
+ *	hyp_trace_ftrace_filter=, hyp_trace_ftrace_notrace=	which functions
  *	hyp_trace_accounting=	whether accounting is on
  *
- * The first three are to the hypervisor what trace_event=, trace_buf_size= and trace_options= are
- * to the kernel, and take the same values. A wrong value is logged, and booting goes on.
+ * All but the last are to the hypervisor what trace_event=, trace_buf_size=, trace_options=,
+ * ftrace_filter= and ftrace_notrace= are to the kernel, and take the same values. A wrong value is
+ * logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -59,6 +61,47 @@ static int __init hyp_trace_setup_options(char *str)
 	return 1;
 }
 __setup("hyp_trace_options=", hyp_trace_setup_options);
+
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+static char *hyp_trace_boot_functions[TRACE_REMOTE_ALL_FUNCTIONS] __initdata;
+
+static int __init hyp_trace_setup_filter(char *str)
+{
+	hyp_trace_boot_functions[TRACE_REMOTE_FILTER] = str;
+	return 1;
+}
+__setup("hyp_trace_ftrace_filter=", hyp_trace_setup_filter);
+
+static int __init hyp_trace_setup_notrace(char *str)
+{
+	hyp_trace_boot_functions[TRACE_REMOTE_NOTRACE] = str;
+	return 1;
+}
+__setup("hyp_trace_ftrace_notrace=", hyp_trace_setup_notrace);
+
+static void __init hyp_trace_boot_set_list(struct trace_remote *remote,
+					   enum trace_remote_list which)
+{
+	char *word, *words = hyp_trace_boot_functions[which];
+
+	while ((word = strsep(&words, ","))) {
+		if (*word && trace_remote_set_function(remote, word, which))
+			pr_warn("kvm: hyp_trace: no such function: %s\n", word);
+	}
+}
+
+static void __init hyp_trace_boot_set_functions(struct trace_remote *remote)
+{
+	hyp_trace_boot_set_list(remote, TRACE_REMOTE_FILTER);
+	hyp_trace_boot_set_list(remote, TRACE_REMOTE_NOTRACE);
+	if (trace_remote_apply_functions(remote))
+		pr_warn("kvm: hyp_trace: no functions are traced from boot\n");
+}
+#else
+static void __init hyp_trace_boot_set_functions(struct trace_remote *remote)
+{
+}
+#endif
 
 #ifdef CONFIG_KVM_HYP_ACCOUNTING
 static bool hyp_trace_boot_accounting __initdata;
@@ -128,6 +171,7 @@ static void __init hyp_trace_boot(struct trace_remote *remote)
 		return;
 
 	hyp_trace_boot_account();
+	hyp_trace_boot_set_functions(remote);
 	if (!*hyp_trace_boot_words)
 		return;
 

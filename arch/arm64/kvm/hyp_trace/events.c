@@ -19,11 +19,15 @@ static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_en
 /* Stage 1: print fmt, in the words of user space's parsers. */
 #define __entry			REC
 #define __print_named(field, names...)	__print_symbolic(__entry->field, names)
+#define __print_function(field)		(void *)__entry->field
+#define HE_FUNCTION			"%ps"
 #define HE_PRINTK(fmt, args...)	"\"" fmt "\", " __stringify(args)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static char hyp_event_print_fmt_##name[] = printk;
 #include <asm/kvm_hypevents.h>
 #undef __print_named
+#undef __print_function
+#undef HE_FUNCTION
 
 /* Stage 2: is what stands behind the structure in the record? */
 static bool hyp_event_tail_is_valid(const struct trace_iterator *iter, u32 loc)
@@ -70,6 +74,8 @@ static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 	BUILD_BUG_ON(__builtin_strcmp(names_of_##fname, __stringify(names)));	\
 	__print_symbolic(__entry->fname, names);				\
 })
+#define __print_function(fname)	hyp_func_print(p, __entry->fname)
+#define HE_FUNCTION		"%s"
 #define he_named(type, fname, names...)						\
 	static const char names_of_##fname[] __maybe_unused = __stringify(names);
 #define he_field(type, name)

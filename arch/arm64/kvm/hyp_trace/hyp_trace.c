@@ -8,6 +8,7 @@
  *	ring.c			the memory of a ring: allocated, shared, donated, loaded
  *	clock.c			the timekeeper's clock, passed to EL2
  *	events.c		the events: record, text, fields
+ *	functions.c		EL2's functions: names, and which are traced
  *	accounting.c		accounting for the time at EL2, and its files
  *	boot.c			setup, and what the kernel's command line says
  *	hypcall.[ch]		the hypercalls, while EL2 has KVM's hypervisor
@@ -203,6 +204,9 @@ static struct trace_remote_desc hyp_trace_desc = {
 #ifdef CONFIG_KVM_HYP_ACCOUNTING
 	.files		= hyp_acct_files,
 	.cpu_files	= hyp_acct_cpu_files,
+#endif
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+	.functions	= &hyp_functions,
 #endif
 	.max_pages	= TRACE_RING_MAX_PAGES,
 	.has_tasks	= true,

@@ -42,6 +42,13 @@ static inline bool hyp_acct_may_stop(void)
 }
 #endif
 
+/* functions.c: EL2's functions */
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+extern struct trace_remote_functions hyp_functions;
+
+const char *hyp_func_print(struct trace_seq *p, u64 ip);
+#endif
+
 /* events.c: the events */
 extern struct trace_remote_event hyp_events[];
 

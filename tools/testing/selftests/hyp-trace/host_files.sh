@@ -8,6 +8,7 @@ ALL_FILES='
 accounting				tracing_on
 accounting_total			trace
 available_events
+available_filter_functions		available_events
 available_tracers
 buffer_percent
 buffer_size_kb
@@ -40,6 +41,8 @@ options/record-cmd
 set_event
 set_event_notrace_pid
 set_event_pid
+set_ftrace_filter			set_event
+set_ftrace_notrace			set_event
 snapshot				trace
 stop_tracing_us				tracing_on
 timestamp_mode
@@ -52,16 +55,22 @@ tracing_on
 write_event				trace_marker
 '
 
-# with_accounting: the lines of a table, without those of files that this remote or kernel lacks
+# with_accounting, with_functions: the lines of a table, without those of files that this remote or
+# kernel lacks
 with_accounting() {
 	if [ -e "$HYP/accounting" ]; then cat; else grep -v "accounting\|stop_tracing_us"; fi
+}
+
+with_functions() {
+	if [ -e "$HYP/set_ftrace_filter" ]; then cat; else grep -v "ftrace\|_functions"; fi
 }
 
 # The table, with a line for each event of $EVENT_LIST and for each CPU.
 rows() {
 	cpus=$(find "$HYP/per_cpu" -name 'cpu*' | wc -l)
 	events=$(echo "$EVENT_LIST" | xargs)
-	echo "$ALL_FILES" | with_ids | with_accounting | awk -v events="$events" -v cpus="$cpus" '
+	echo "$ALL_FILES" | with_ids | with_accounting | with_functions |
+		awk -v events="$events" -v cpus="$cpus" '
 		function each(word, name) { file = $1; sub(word, name, file); row(file) }
 		function row(file) { print file, $2 ? $2 : file }
 		BEGIN { nr = split(events, event, " ") }

@@ -73,6 +73,15 @@ ring_end 0;EBUSY
 ring_pop 0;EBUSY
 "
 
+# ... and of functions, without a ring.
+FUNCTIONS="
+set_functions 4096 0;EINVAL
+set_functions $MAX 0;EINVAL
+set_functions 0 65536;EINVAL
+set_functions 0 $MAX;EINVAL
+set_functions 0 0;0
+"
+
 # number NAME: of a hypercall of tracing, as the event's text knows it.
 number() {
 	grep -o "{ [0-9]*, \"__hyp_trace_$1\" }" "$HYP/events/hypervisor/host_hcall/format" |
@@ -137,6 +146,12 @@ test_refused() {
 	echo 0 >"$HYP/tracing_on"
 	echo >"$HYP/trace"
 	refused_unloaded "and when there is none any more"
+	if [ -e "$HYP/available_filter_functions" ]; then
+		echo "$FUNCTIONS" | grep . >table
+		none "refused: functions that there are not" otherwise
+	else
+		ktap_test_skip "refused: functions that there are not: the kernel traces none"
+	fi
 	rmmod hyp_call
 	none "afterwards a guest runs" run_guest
 	none "after refusals, tracing works" inexact_numbers
@@ -278,9 +293,9 @@ test_corrupted() {
 	none "after corrupted pages, tracing works" inexact_numbers
 }
 
-plan 25 write_event
+plan 26 write_event
 if [ "$(kvm_mode)" != protected ] || [ ! -e "$MODULES/hyp_hostile.ko" ]; then
-	for name in $(seq 25); do
+	for name in $(seq 26); do
 		ktap_test_skip "$name: without pKVM, or without modules for this kernel"
 	done
 	ktap_finished

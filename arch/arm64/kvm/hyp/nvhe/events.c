@@ -231,6 +231,9 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_read:
 	case __KVM_HOST_SMCCC_FUNC___hyp_acct_set_threshold:
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_functions:
+#endif
 		return HYP_HCALL_RETURNS;
 	/* Nothing: the register still has the host's argument. */
 	case __KVM_HOST_SMCCC_FUNC___kvm_enable_ssbs:

@@ -316,9 +316,34 @@ static void stream_all(struct attacker *a)
 	}
 }
 
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+/* Trace any functions, also while another CPU turns the same ones off. */
+static void any_functions(struct attacker *a)
+{
+	attack(a, __hyp_trace_set_functions, below(a, 8) ? below(a, 40) : any_u64(a),
+	       below(a, 8) ? below(a, 65536) : any_u64(a));
+}
+
+static void no_functions(struct attacker *a)
+{
+	u64 group = 0;
+
+	while (!attack(a, __hyp_trace_set_functions, group, (u64)0))
+		group++;
+}
+#else
+static void any_functions(struct attacker *a)
+{
+}
+
+static void no_functions(struct attacker *a)
+{
+}
+#endif
+
 static void any_call(struct attacker *a)
 {
-	switch (below(a, 20)) {
+	switch (below(a, 21)) {
 	case 0:
 		attack(a, __hyp_trace_ring_begin, any_cpu(a), any_pfn(a), any_pfn(a),
 		       any_nr_pages(a));
@@ -374,6 +399,9 @@ static void any_call(struct attacker *a)
 		break;
 	case 18:
 		stream_all(a);
+		break;
+	case 19:
+		any_functions(a);
 		break;
 	default:
 		corrupt(a);
@@ -456,6 +484,7 @@ static void attack_on_all(void)
 	for_each_possible_cpu(cpu) {
 		a = per_cpu_ptr(&attackers, cpu);
 		wait_for_completion(&a->done);
+		no_functions(a);
 		if (a->task)
 			put_task_struct(a->task);
 		made += a->made;

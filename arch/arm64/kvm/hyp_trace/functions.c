@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * EL2's functions: their names, and which of them are traced
+ *
+ * The linker makes a table of where the functions are that can be traced. It belongs to EL2, which
+ * takes it from the kernel under pKVM, so the kernel makes a copy before. A function's number is
+ * its position in the table. Its name is that of the symbol, without the prefix that all of EL2's
+ * have.
+ *
+ * asm/kvm_hypfunc.h has the two words that each function begins with. The kernel writes word 0
+ * once, before EL2 runs any of this. Under pKVM, EL2 writes word 1. In plain nVHE mode the kernel
+ * does.
+ */
+#include <linux/array_size.h>
+#include <linux/bitmap.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/trace_seq.h>
+
+#include <asm/cacheflush.h>
+#include <asm/kvm_hypfunc.h>
+#include <asm/kvm_mmu.h>
+#include <asm/patching.h>
+#include <asm/sections.h>
+#include <asm/virt.h>
+
+#include "hyp_trace.h"
+
+static const char hyp_func_prefix[] = "__kvm_nvhe_";
+
+/* Word 0 of each function, the kernel's addresses */
+static unsigned long *hyp_func_addrs __ro_after_init;
+/* What is set, a word a group */
+static u16 *hyp_func_masks __ro_after_init;
+
+/* The name, without the prefix */
+static const char *hyp_func_strip(const char *name)
+{
+	return name + str_has_prefix(name, hyp_func_prefix);
+}
+
+/**
+ * hyp_func_print - the name of a function in a record
+ * @p:		where to put it
+ * @ip:		the kernel's address of the function, or in it
+ *
+ * Return: the name; a number if there is no symbol.
+ */
+const char *hyp_func_print(struct trace_seq *p, u64 ip)
+{
+	const char *name = trace_seq_buffer_ptr(p);
+
+	trace_seq_printf(p, "%ps", (void *)ip);
+	trace_seq_putc(p, '\0');
+	return hyp_func_strip(name);
+}
+
+static void hyp_func_name(void *priv, unsigned int nr, char *name)
+{
+	const char *bare;
+	char *module;
+
+	if (!kallsyms_lookup(hyp_func_addrs[nr], NULL, NULL, &module, name))
+		*name = '\0';
+	bare = hyp_func_strip(name);
+	memmove(name, bare, strlen(bare) + 1);
+}
+
+/* An I-cache that is indexed by virtual addresses has EL2's address of the line, too. */
+static int hyp_func_patch(unsigned long addr, u32 insn)
+{
+	int ret = aarch64_insn_patch_text_nosync((void *)addr, insn);
+
+	if (!ret && icache_is_aliasing())
+		icache_inval_all_pou();
+	return ret;
+}
+
+static int hyp_func_patch_group(unsigned int group, unsigned long changed, u16 mask)
+{
+	unsigned long trampoline = (unsigned long)kvm_nvhe_sym(hyp_func_trampoline);
+	unsigned long addr;
+	int i, ret = 0;
+
+	for_each_set_bit(i, &changed, HYP_FUNC_GROUP) {
+		addr = hyp_func_addrs[group * HYP_FUNC_GROUP + i] + AARCH64_INSN_SIZE;
+		ret = hyp_func_patch(addr, mask & BIT(i) ? hyp_func_call(addr, trampoline) :
+							   HYP_FUNC_NOP);
+		if (ret)
+			break;
+	}
+
+	return ret;
+}
+
+static int hyp_func_set_group(unsigned int group, u16 mask)
+{
+	unsigned long changed = mask ^ hyp_func_masks[group];
+	int ret;
+
+	if (!changed)
+		return 0;
+
+	if (is_protected_kvm_enabled())
+		ret = hyp_trace_hypcall(__hyp_trace_set_functions, group, mask);
+	else
+		ret = hyp_func_patch_group(group, changed, mask);
+	if (!ret)
+		hyp_func_masks[group] = mask;
+	return ret;
+}
+
+static int hyp_func_set(void *priv, const unsigned long *on)
+{
+	unsigned int nr;
+	int ret = 0;
+
+	for (nr = 0; nr < hyp_functions.nr && !ret; nr += HYP_FUNC_GROUP)
+		ret = hyp_func_set_group(nr / HYP_FUNC_GROUP,
+					 bitmap_read(on, nr, min(hyp_functions.nr - nr,
+								 HYP_FUNC_GROUP)));
+	return ret;
+}
+
+struct trace_remote_functions hyp_functions __ro_after_init = {
+	.name	= hyp_func_name,
+	.set	= hyp_func_set,
+};
+
+/* The table has EL2's addresses, see gen-hyprel.c: all are as far from the kernel's. */
+static unsigned long __init hyp_func_get_offset(void)
+{
+	return (unsigned long)__hyp_text_start -
+	       (unsigned long)kern_hyp_va(lm_alias(__hyp_text_start));
+}
+
+static int __init hyp_func_save_lr(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < hyp_functions.nr; i++) {
+		ret = hyp_func_patch(hyp_func_addrs[i], HYP_FUNC_SAVE_LR);
+		if (ret)
+			return ret;
+	}
+
+	return 0;
+}
+
+/* Before KVM is initialised. Without memory or at an error, there are no functions to trace. */
+static int __init hyp_func_init(void)
+{
+	unsigned int i, nr = __hyp_functions_end - __hyp_functions_start;
+	unsigned long offset;
+
+	if (!is_hyp_mode_available() || is_kernel_in_hyp_mode())
+		return 0;
+
+	hyp_func_addrs = kcalloc(nr, sizeof(*hyp_func_addrs), GFP_KERNEL);
+	hyp_func_masks = kcalloc(DIV_ROUND_UP(nr, HYP_FUNC_GROUP), sizeof(*hyp_func_masks),
+				 GFP_KERNEL);
+	if (!hyp_func_addrs || !hyp_func_masks)
+		return -ENOMEM;
+
+	offset = hyp_func_get_offset();
+	kvm_nvhe_sym(hyp_func_offset) = offset;
+	for (i = 0; i < nr; i++)
+		hyp_func_addrs[i] = __hyp_functions_start[i] + offset;
+
+	hyp_functions.nr = nr;
+	return hyp_func_save_lr();
+}
+subsys_initcall(hyp_func_init);
