@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.fast, pytest.mark.host, pytest.mark.seconds(30)]
 
 TRACE = "Documentation/trace/hypervisor-"
 GUIDE, SECURITY, DESIGN, EVENTS, *_ = DOCUMENTS = [f"{TRACE}{name}.rst" for name in (
-    "tracing", "tracing-security", "tracing-design", "events", "tracing-files", "histograms")]
+    "tracing", "tracing-security", "tracing-design", "events", "tracing-files", "histograms",
+    "functions")]
 KVM = "Documentation/virt/kvm/vcpu-tracepoints.rst"
 KSELFTEST, USER = "tools/testing/selftests/hyp-trace", "tools/testing/hyptrace"
 # Where a path in a text may begin

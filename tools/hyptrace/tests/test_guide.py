@@ -13,22 +13,24 @@ SECONDS = machine.number("SECONDS_OF_TIMEOUT", 3)    # that a command under `tim
 
 @pytest.mark.clients
 @pytest.mark.seconds(45)
-@pytest.mark.parametrize("document", ["Documentation/trace/hypervisor-tracing.rst", "README.md",
-                                      "Documentation/trace/hypervisor-histograms.rst"],
-                         ids=["guide", "readme", "histograms"])
-def test_guide(vm, checks, tmp_path, document):
+@pytest.mark.parametrize("document, config", [
+    ("Documentation/trace/hypervisor-tracing.rst", "default"), ("README.md", "default"),
+    ("Documentation/trace/hypervisor-histograms.rst", "default"),
+    ("Documentation/trace/hypervisor-functions.rst", "functions")],
+                         ids=["guide", "readme", "histograms", "functions"])
+def test_guide(vm, checks, tmp_path, document, config):
     """One that is for a boot parameter has a VM of its own, and may end in a crash."""
     sessions = documents.sessions((machine.ROOT / document).read_text("utf-8"))
     plain = [session for session in sessions if not session.boot]
     hypstat.lay_out(tmp_path)
     checks(f"{document} has sessions", plain)
     out = vm.ok("... which run", documents.script(plain, SECONDS), files=tmp_path,
-                timeout=240).out
+                config=config, timeout=240).out
     printed = [(session, trace.read(out / f"{n}")) for n, session in enumerate(plain, 1)]
     for session in sessions:
         if session.boot:
             result = vm(documents.script([session], SECONDS, keep=True), files=tmp_path,
-                        cmdline=session.boot, timeout=240)
+                        config=config, cmdline=session.boot, timeout=240)
             checks(f"... with {session.boot}", result.status in (0, vms.DIED), result.errors)
             printed.append((session, (result.output + result.console).splitlines()))
     for session, found in printed:
@@ -50,7 +52,7 @@ list hypervisor 2 remote hypervisor/hyp_exit
 rmdir instances/other
 """
 # A row of a table: the name; whether the kernel's instance has it, and the remote; remarks
-ROW = re.compile(r"^``(\S+)`` +(yes|no|config) +(yes|no) *(.*)$", re.M)
+ROW = re.compile(r"^``(\S+)`` +(yes|no|config) +(yes|no|config) *(.*)$", re.M)
 
 
 def general(name):
@@ -71,8 +73,8 @@ def test_compared_files(vm, checks):
               if (rows := ROW.findall(text))}
     assert len(tables) == 3
     for title, rows in tables.items():
-        optional = {row[0] for row in rows if row[1] == "config"}
         for owner, column in ("kernel", 1), ("remote", 2):
+            optional = {row[0] for row in rows if row[column] == "config"}
             found = {*map(general, trace.read(out / f"{owner}.{title.split()[0]}"))} - optional
             checks.equals(f"{title}: what the {owner} has", sorted(found),
                           sorted(row[0] for row in rows if row[column] == "yes"))
