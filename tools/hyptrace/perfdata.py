@@ -19,27 +19,32 @@ def event_format(name, number, fields):
     lines = [f"\tfield:u64 {each};\toffset:{8 * n};\tsize:8;\tsigned:0;\n"
              for n, each in enumerate(COMMON + fields)]
     lines.insert(len(COMMON), "\n")
+    name = name.split(":")[1]
     return f'name: {name}\nID: {number}\nformat:\n{"".join(lines)}\nprint fmt: "none"\n'.encode()
 
 
 def tracing_data(tracepoints):
     """What tools/perf/util/trace-event-read.c reads."""
-    files = [event_format(name, number, fields)
-             for number, (name, fields) in enumerate(tracepoints.items(), FIRST_ID)]
-    events = [struct.pack("<Q", len(file)) + file for file in files]
+    systems = {name.split(":")[0]: [] for name in tracepoints}
+    for number, (name, fields) in enumerate(tracepoints.items(), FIRST_ID):
+        file = event_format(name, number, fields)
+        systems[name.split(":")[0]].append(struct.pack("<Q", len(file)) + file)
     return b"".join([b"\x17\x08\x44tracing0.6\0", struct.pack("<BBI", 0, 8, 4096),
                      b"header_page\0", struct.pack("<QB", 1, 0),
-                     b"header_event\0", struct.pack("<QII", 0, 0, 1),
-                     b"kvm\0", struct.pack("<I", len(events)), *events, bytes(16)])
+                     b"header_event\0", struct.pack("<QII", 0, 0, len(systems)),
+                     *(system.encode() + b"\0" + struct.pack("<I", len(events)) + b"".join(events)
+                       for system, events in systems.items()), bytes(16)])
 
 
 def sample(time, name, values, tracepoints):
     """A record."""
     number = FIRST_ID + list(tracepoints).index(name)
-    values = {"common_type": number, "common_pid": THREAD, **values}
+    thread, cpu = values.get("tid", THREAD), values.get("cpu", 0)
+    values = {"common_type": number, "common_pid": thread, **values}
     raw = b"".join(values.get(each, 0).to_bytes(8, "little")
                    for each in COMMON + tracepoints[name]) + bytes(4)
-    body = struct.pack("<QQIIQIII", number, 0, THREAD, THREAD, time * 1000, 0, 0, len(raw))
+    body = struct.pack("<QQIIQIII", number, 0, thread, thread, round(time * 1000), cpu, 0,
+                       len(raw))
     return struct.pack("<IHH", RECORD_SAMPLE, MISC_KERNEL, 8 + len(body + raw)) + body + raw
 
 
@@ -53,13 +58,15 @@ def with_features(data, sections):
     return data[:BITS] + bits + data[BITS + 32:] + table + content
 
 
-def recording(machine, lines):
-    """The recording of a host whose KVM traced what the lines have: the time in microseconds, the
-    tracepoint and its fields, as "1100 kvm_exit scause=10". All is of one thread on one CPU."""
-    events = [(int(time), name, {key: int(value, 0) for key, value in
-                                 (word.split("=") for word in words)})
+def recording(machine, lines, cpuid="none"):
+    """The recording of a host that traced what the lines have: the time in microseconds, the
+    tracepoint (of KVM if it has no other system) and its fields, as "1100 kvm_exit scause=10".
+    All is of one thread on CPU 0, but what has "tid=" or "cpu="."""
+    events = [(float(time), name if ":" in name else f"kvm:{name}",
+               {key: int(value, 0) for key, value in (word.split("=") for word in words)})
               for time, name, *words in (line.split() for line in lines)]
-    tracepoints = {name: ["pc", *values] for _, name, values in events}
+    tracepoints = {name: ["pc", *(key for key in values if key not in ("tid", "cpu"))]
+                   for _, name, values in events}
     data, ids, attrs = b"".join(sample(*event, tracepoints) for event in events), b"", b""
     for number in range(FIRST_ID, FIRST_ID + len(tracepoints)):
         attr = struct.pack("<IIQQQ", TYPE_TRACEPOINT, ATTR_SIZE, number, 1, SAMPLE_TYPE)
@@ -69,7 +76,7 @@ def recording(machine, lines):
                          len(attrs), HEADER_SIZE + len(ids + attrs), len(data))
     return with_features(header.ljust(HEADER_SIZE, b"\0") + ids + attrs + data, {
         TRACING_DATA: tracing_data(tracepoints), ARCH: struct.pack("<I64s", 64, machine.encode()),
-        CPUID: struct.pack("<I64s", 64, b"none")})
+        CPUID: struct.pack("<I64s", 64, cpuid.encode())})
 
 
 def features(data):

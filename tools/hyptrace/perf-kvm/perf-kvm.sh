@@ -101,7 +101,7 @@ exits() {
 	# Live mode takes timerfd_create(), which the kernel for x86-64 lacks.
 	if [ "$(uname -m)" != x86_64 ]; then
 		live live 4000 -a
-		live live-two 3000 -p "$(cat two.pid)"
+		live live-two 3000 -p "$(cat two.pid)" --percentiles
 	fi
 	record rounds one -p "$(cat four.pid)"
 	record rounds losses -a -m 1

@@ -77,7 +77,8 @@ KINDS = {
     "faultable": (functools.partial(in_vm, "faultable-tracepoints", "module.sh", "none",
                                     "tracepoint*"), KERNEL, 60)
 } | {kind: (functools.partial(in_pytest, f"perf_kvm.{name}"), BUILD / "perf-host-build", 15)
-     for kind, name in (("perf", "which_thread_runs_which_vcpu"), ("recorded", "recorded"))}
+     for kind, name in (("perf", "which_thread_runs_which_vcpu"), ("recorded", "recorded"),
+                        ("hist", "how_long_events_took"), ("percentiles", "percentiles"))}
 
 
 @pytest.fixture(name="work", scope="session")

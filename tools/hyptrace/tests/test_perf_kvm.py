@@ -5,6 +5,7 @@ and the new ones cost nothing while they are off. x86-64 is QEMU's emulation of 
 
 import functools
 import platform
+import random
 import re
 import shutil
 from collections import Counter
@@ -146,6 +147,11 @@ def judge_live(said, checks):
             found.update(counts(display, "HVC64", ended=True))
         checks.equals(f"{name}: hypercalls of each vCPU", +found, Counter(
             {vcpu: one["hvc"] for vcpu, one in said.vcpus(name, guest).items()}))
+    found = [event for display in said.text("live-two").split("Analyze events")
+             for table in parse(display).values() for event in table.events.values() if event.ended]
+    checks("live-two: percentiles", found and all(
+        len(event.percentiles) == 4 and [event.min, *event.percentiles, event.max] ==
+        sorted([event.min, *event.percentiles, event.max]) for event in found), found)
 
 
 def judge_files(said, checks):
@@ -393,18 +399,30 @@ def test_new_tracepoints_are_nops_while_off(kernel):
     assert all(calls and calls == nops and not more for calls, nops, more in found.values()), found
 
 
-@pytest.mark.alone
-@pytest.mark.seconds(20)
-def test_which_thread_runs_which_vcpu(checks):
-    """perf's own test of that needs no KVM. By its number: a name would be each part's, too."""
+def run_suite(checks, title, source):
+    """A test of perf's own. By its number: a name would be each part's, too."""
     listed = process.run([perf_of("host"), "test", "list"]).stdout
-    number = re.search(r"^ *(\d+): KVM: which", listed, re.M)[1]
+    number = re.search(rf"^ *(\d+): KVM: {title}", listed, re.M)[1]
     said = process.run([perf_of("host"), "test", number], check=False).stdout
     found = re.findall(r"^ *\d+\.\d+: (.*?) *: (?!Running)(.*)$", said, re.M)
     for name, verdict in found:
         checks(name, verdict == "Ok", said)
-    cases = (TREE / "tools/perf/tests/kvm-vcpus.c").read_text().count("\n\tTEST_CASE")
+    cases = (TREE / f"tools/perf/tests/{source}").read_text().count("\n\tTEST_CASE")
     checks("all ran", 0 < len(found) == cases, said)
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_which_thread_runs_which_vcpu(checks):
+    """That needs no KVM."""
+    run_suite(checks, "which", "kvm-vcpus.c")
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_how_long_events_took(checks):
+    """Percentiles and histograms."""
+    run_suite(checks, "how long", "kvm-hist.c")
 
 
 @pytest.mark.host
@@ -475,6 +493,68 @@ def test_recorded(checks, tmp_path):
     said.data("reentry").write_bytes(perfdata.recording("loongarch64", REENTRY.split(", ")))
     said.check(("kvm_reenter names LoongArch's vCPU", "reentry", "--per-vcpu",
                says("VCPU 3, thread 1000")))
+
+
+def made_up(arch, exits):
+    """The recording of exits: what kvm_exit has of each, and how long it took in microseconds."""
+    now, lines = 1000, []
+    for fields, time in exits:
+        lines += [f"{now} kvm_exit {fields}", f"{now + time} kvm_entry"]
+        now += time + 10
+    return perfdata.recording(arch, lines)
+
+
+def exact(times, permille):
+    """The shortest time than which so much of them are not longer."""
+    return sorted(times)[-(-permille * len(times) // 1000) - 1]
+
+
+def near(found, time):
+    """At most 1 % off, and rounded to 10 ns."""
+    return abs(found - time) <= time / 100 + 0.005
+
+
+def histogram(text, name):
+    """The rows of an event's histogram: {microseconds from which: how many}."""
+    rows = text.split(f"\n{name}:\n")[1].split("\n\n")[0]
+    return {float(first): int(number) for first, number in
+            re.findall(r"^ +([\d.]+)us - +[\d.]+us \| +(\d+) \| [ #]{46} \|$", rows, re.M)}
+
+
+FAULTS, CALLS = [*range(1, 1001)], [0.001, 0.1, 0.127, 5000]    # microseconds
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(30)
+def test_percentiles(checks, tmp_path):
+    """Those of exits that are known, and how many took how long; nothing else changes."""
+    said = Said(tmp_path, checks)
+    exits = [("scause=21", time) for time in FAULTS] + [("scause=10", time) for time in CALLS]
+    random.Random(1).shuffle(exits)
+    said.data("made").write_bytes(made_up("riscv64", exits))
+    text = said.report("made", "--percentiles")
+    for name, times in ("LOAD_GUEST_PAGE_FAULT", FAULTS), ("SUPERVISOR_SYSCALL", CALLS):
+        found = parse(text)["all/all"].events[name].percentiles
+        checks(f"{name}: percentiles", len(found) == 4 and all(
+            near(one, exact(times, permille)) for one, permille in
+            zip(found, (500, 900, 990, 999))), found)
+        log2 = Counter(2 ** (int(time * 1000).bit_length() - 1) / 1000 if time > 0.001 else 0
+                       for time in times)
+        found = histogram(said.report("made", "--histogram"), name)
+        checks.equals(f"{name}: histogram", {row: n for row, n in found.items() if n}, log2)
+    text = said.report("made", "--histogram --per-vcpu")
+    found = histogram(text, "SUPERVISOR_SYSCALL")
+    checks("a histogram of each vCPU", sum(found.values()) == len(CALLS), text)
+    text = said.report("made", "--percentiles")
+    plain = re.sub(r"(Avg time ) {10}( +p[\d.]+){4}$", r"\1", text, flags=re.M)
+    plain = re.sub(r"(% \))( +[\d.]+us){4}$", r"\1", plain, flags=re.M)
+    checks.equals("all else is as before", plain, said.report("made"))
+    said.check(
+        ("sorted by p99", "made", "-k p99", lambda text: [*parse(text)["all/all"].events] ==
+         ["SUPERVISOR_SYSCALL", "LOAD_GUEST_PAGE_FAULT"] and falls("p99", 1)(text)),
+        ("sorted by p50", "made", "-k p50", lambda text: [*parse(text)["all/all"].events] ==
+         ["LOAD_GUEST_PAGE_FAULT", "SUPERVISOR_SYSCALL"]),
+        ("no such percentile", "made", "-k p98", fails("Unsupported sort key: p98")))
 
 
 @pytest.mark.fast
