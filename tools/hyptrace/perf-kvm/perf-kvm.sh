@@ -172,7 +172,7 @@ begin_and_end() {
 durations() {
 	for late in 0 1; do
 		guest late$late vcpus=1 hvc=100 sysreg=50 mmio=100 delay=5000 late=$late
-		record rounds late$late -a
+		record rounds late$late -a -e sched:sched_switch
 		end
 	done
 	guest busy vcpus=1 hvc=10000 sysreg=0

@@ -78,7 +78,8 @@ KINDS = {
                                     "tracepoint*"), KERNEL, 60)
 } | {kind: (functools.partial(in_pytest, f"perf_kvm.{name}"), BUILD / "perf-host-build", 15)
      for kind, name in (("perf", "which_thread_runs_which_vcpu"), ("recorded", "recorded"),
-                        ("hist", "how_long_events_took"), ("percentiles", "percentiles"))}
+                        ("hist", "how_long_events_took"), ("percentiles", "percentiles"),
+                        ("slow", "slow_exits"))}
 
 
 @pytest.fixture(name="work", scope="session")

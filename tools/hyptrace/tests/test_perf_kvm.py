@@ -252,6 +252,17 @@ def five_ms(number):
                           5000 <= event.mean < 5400)
 
 
+def slept(number):
+    """--duration shows so many accesses to a device, each with a switch to another task, and where
+    the guest makes them: it writes and reads."""
+    def is_right(text):
+        found = re.findall(r"^\d+ VM \S+, VCPU 0, thread \d+: DABT_LOW event took [5-9]\d{3}usec, "
+                           r"pc (0x\w+)\n((?:  .*\n)+)", text, re.M)
+        return len(found) == number and len({pc for pc, _ in found}) == 2 and all(
+            "sched:sched_switch: " in lines and ": kvm:kvm_mmio: " in lines for _, lines in found)
+    return is_right
+
+
 @pytest.mark.seconds(40)
 @pytest.mark.parametrize("mode, cpu", MODES)
 def test_times(boots, checks, tmp_path, mode, cpu):
@@ -265,6 +276,7 @@ def test_times(boots, checks, tmp_path, mode, cpu):
     checks("softirqs interrupt the guest", seen >= 20, seen)
     said.check(
         ("exits take the time of user space", "late0", "", each("DABT_LOW", five_ms(100))),
+        ("so long they sleep", "late0", "--duration=4999", slept(100)),
         ("so do accesses", "late0", "--event=mmio", each("0x.*", five_ms(50))),
         ("traps do not", "late0", "--event=trap", each("DABT_LOW", lambda event: event.max < 1000)),
         ("exits by an interrupt take the time of softirqs", "flooded", "", each(
@@ -555,6 +567,47 @@ def test_percentiles(checks, tmp_path):
         ("sorted by p50", "made", "-k p50", lambda text: [*parse(text)["all/all"].events] ==
          ["LOAD_GUEST_PAGE_FAULT", "SUPERVISOR_SYSCALL"]),
         ("no such percentile", "made", "-k p98", fails("Unsupported sort key: p98")))
+
+
+# A guest of arm64 whose thread is exchanged for another one and comes back on CPU 1
+MEANWHILE = [
+    "1000 kvm_exit vcpu_pc=0x40001000 ret=2 esr_ec=0x16",
+    "1010 sched:sched_switch next_pid=7",
+    "1020 irq:softirq_entry tid=7 vec=1",
+    "1030 irq:softirq_entry tid=8 vec=2 cpu=1",
+    "1050 kvm_vcpu_sched_in cpu=1 vm_pid=99 vm_fd=5 vcpu_id=1",
+    "1060 irq:softirq_entry tid=7 vec=3",
+    "1070 irq:softirq_entry tid=8 vec=4 cpu=1",
+    "1100 kvm_entry cpu=1",
+    "1200 kvm_exit cpu=1 vcpu_pc=0x40002000 ret=2 esr_ec=0x16", "1205 kvm_entry cpu=1",
+    # It waits for an interrupt.
+    "1300 kvm_exit cpu=1 vcpu_pc=0x40003000 ret=2 esr_ec=0x1", "1900 kvm_entry cpu=1"]
+SLOW = """1100000 VM 99-5, VCPU 1, thread 1000: HVC64 event took 100usec, pc 0x40001000
+          +0.000us [000] tid 1000: kvm:kvm_exit: none
+         +10.000us [000] tid 1000: sched:sched_switch: none
+         +20.000us [000] tid 7: irq:softirq_entry: none
+         +50.000us [001] tid 1000: kvm:kvm_vcpu_sched_in: none
+         +70.000us [001] tid 8: irq:softirq_entry: none
+        +100.000us [001] tid 1000: kvm:kvm_entry: none
+
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_slow_exits(checks, tmp_path):
+    """--duration shows each with what the host did, also before it is known which vCPU it is."""
+    said = Said(tmp_path, checks)
+    said.data("made").write_bytes(perfdata.recording("aarch64", MEANWHILE))
+    plain = said.report("made")
+    for options, expected in (("--duration 50", SLOW), ("--duration=99 --vcpu=1", SLOW),
+                              ("--duration 100", ""), ("--duration=50 --vcpu=0", ""),
+                              ("--duration=50 --vm=98", "")):
+        text = said.report("made", options)
+        found = re.search(r":\n\n((?:.*\n)*?)(?= +VM-EXIT )", text)
+        checks(options, found and found[1] == expected, text)
+    checks.equals("all else is as before", said.report("made", "--duration=50").replace(SLOW, ""),
+                  plain)
 
 
 @pytest.mark.fast

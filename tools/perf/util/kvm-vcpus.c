@@ -244,6 +244,7 @@ static void resolve(struct kvm_vcpus *vcpus, struct kvm_vcpu *pending, struct kv
 	if (pending->start_time) {
 		vcpu->start_time = pending->start_time;
 		vcpu->last_event = pending->last_event;
+		vcpu->exit_pc = pending->exit_pc;
 		pending->start_time = 0;
 	}
 	if (pending->entry_time)

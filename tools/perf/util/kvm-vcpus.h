@@ -30,6 +30,7 @@ struct kvm_vcpu_thread;
  * @broken:	some of its events may have been lost before this
  * @start_time:	when the open event began; 0 if there is none
  * @last_event:	the open event, if its beginning had a key
+ * @exit_pc:	where the guest was left last, if that is asked for and known
  * @entry_time:	when the guest was entered; 0 if it is not running
  * @guest_time:	how long the guest ran
  */
@@ -51,6 +52,7 @@ struct kvm_vcpu {
 
 	u64 start_time;
 	struct kvm_event *last_event;
+	u64 exit_pc;
 
 	u64 entry_time;
 	u64 guest_time;
