@@ -3,7 +3,9 @@
 machine, in each mode of KVM; it works beside Debian's perf; no tracepoint that exists has changed,
 and the new ones cost nothing while they are off. x86-64 is QEMU's emulation of AMD's SVM."""
 
+import csv
 import functools
+import json
 import platform
 import random
 import re
@@ -608,6 +610,77 @@ def test_slow_exits(checks, tmp_path):
         checks(options, found and found[1] == expected, text)
     checks.equals("all else is as before", said.report("made", "--duration=50").replace(SLOW, ""),
                   plain)
+
+
+# What the first of RECORDINGS has
+FIRST = [
+    {"event": "LOAD_GUEST_PAGE_FAULT", "samples": 1, "samples-percent": 50.0,
+     "time-percent": 85.11, "time-ns": 40000, "min-time-ns": 40000, "max-time-ns": 40000,
+     "mean-time-ns": 40000.0, "mean-time-deviation-percent": 0.0, "p50-ns": 40000,
+     "p90-ns": 40000, "p99-ns": 40000, "p99.9-ns": 40000},
+    {"event": "SUPERVISOR_SYSCALL", "samples": 1, "samples-percent": 50.0,
+     "time-percent": 14.89, "time-ns": 7000, "min-time-ns": 7000, "max-time-ns": 7000,
+     "mean-time-ns": 7000.0, "mean-time-deviation-percent": 0.0, "p50-ns": 7000,
+     "p90-ns": 7000, "p99-ns": 7000, "p99.9-ns": 7000},
+    {"event": "LOAD_GUEST_PAGE_FAULT", "from-ns": 32768, "to-ns": 65535, "samples": 1},
+    {"event": "SUPERVISOR_SYSCALL", "from-ns": 4096, "to-ns": 8191, "samples": 1},
+    {"event": "SUPERVISOR_SYSCALL", "not-ended": 1},
+    {"total-samples": 2, "total-time-ns": 47000, "guest-time-ns": 260000},
+    {"unknown-vcpu-samples": 2, "lost-events": 0, "left-out-samples": 0}]
+VCPU = {"vm": "99-5", "vcpu": 1, "thread": 1000}
+LINE = {"slow-event-end-ns": 1100000, "text": "none"}
+SLOW_LINES = [
+    {**VCPU, "slow-event": "HVC64", "end-ns": 1100000, "time-ns": 100000, "pc": "0x40001000"},
+    *({**LINE, "since-begin-ns": time, "cpu": cpu, "thread": thread, "host-event": name}
+      for time, cpu, thread, name in [
+          (0, 0, 1000, "kvm:kvm_exit"), (10000, 0, 1000, "sched:sched_switch"),
+          (20000, 0, 7, "irq:softirq_entry"), (50000, 1, 1000, "kvm:kvm_vcpu_sched_in"),
+          (70000, 1, 8, "irq:softirq_entry"), (100000, 1, 1000, "kvm:kvm_entry")])]
+
+
+def separated(text, separator):
+    """The lines of --field-separator as dictionaries."""
+    lines = []
+    for table in text.split("\n\n"):
+        names, *rows = csv.reader(table.splitlines(), delimiter=separator, quoting=csv.QUOTE_NONE)
+        lines += [dict(zip(names, row, strict=True)) for row in rows]
+    return lines
+
+
+def as_text(lines):
+    """Their values, as --field-separator prints them."""
+    return [{name: f"{value:.2f}" if isinstance(value, float) else str(value)
+             for name, value in line.items()} for line in lines]
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_lines_for_programs(checks, tmp_path):
+    """--json-output and --field-separator have what the table has."""
+    said = Said(tmp_path, checks)
+    _, arch, lines, *_ = RECORDINGS[0]
+    said.data("first").write_bytes(perfdata.recording(arch, lines.split(", ")))
+    said.data("slow").write_bytes(perfdata.recording("aarch64", MEANWHILE))
+
+    def report(recording, options):
+        text = said.report(recording, options)
+        checks(f"{recording} {options}", text.endswith("status 0\n"), text)
+        return text.removesuffix("status 0\n")
+    for recording, options, number, expected in (
+            ("first", "--percentiles --histogram -k time", len(FIRST), FIRST),
+            ("slow", "--duration 50", len(SLOW_LINES), SLOW_LINES)):
+        found = [json.loads(line) for line in report(recording, f"-j {options}").splitlines()]
+        checks.equals(f"{recording}: JSON", found[:number], expected)
+        for separator in ";", "\t":
+            lines = separated(report(recording, f"{options} -x {separator}" if separator == ";" else
+                                     f"{options} --field-separator=\\t"), separator)
+            checks.equals(f"{recording}: lines with {separator!r}", lines, as_text(found))
+    found = [json.loads(line) for line in report("slow", "--json-output --per-vcpu").splitlines()]
+    checks("lines of a vCPU", [line["event"] for line in found[:-2]] == ["HVC64", "WFx"] and
+           all(VCPU.items() <= line.items() for line in found[:-1]), found)
+    said.check(
+        ("a separator in a text is a dot", "slow", "-x: --duration=50", says("kvm.kvm_exit")),
+        ("both are an error", "slow", "-j -x,", fails("cannot use both")))
 
 
 @pytest.mark.fast
