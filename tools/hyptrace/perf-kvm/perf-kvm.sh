@@ -98,6 +98,7 @@ exits() {
 	guest two vcpus=2 hvc=1000 sysreg=500
 	record rounds main -a
 	said main.report perf kvm -i "$out/main.data" stat report --stdio --per-vcpu
+	said x86.report perf kvm -i /test/x86.data stat report --stdio --per-vcpu
 	# Live mode takes timerfd_create(), which the kernel for x86-64 lacks.
 	if [ "$(uname -m)" != x86_64 ]; then
 		live live 4000 -a

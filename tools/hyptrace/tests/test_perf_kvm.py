@@ -87,6 +87,7 @@ def fixture_boots(vm, checks, tmp_path):
     def run(step, command="/test/perf-kvm.sh main", **how):
         shutil.copy(TOOLS / "perf-kvm/perf-kvm.sh", files)
         shutil.copy(perf_of(arch), files)
+        files.joinpath("x86.data").write_bytes(recorded(*RECORDED_X86[1:3]))
         shutil.copy(TREE / "tools/perf/tests/shell/kvm_stat.sh", files / "tests/shell")
         result = vm.tests(step, [f"{command} {step}"], files=files, timeout=900, **how)
         return Said(result.out / step, checks, arch)
@@ -103,6 +104,9 @@ def judge_main(said, checks):
     checks.equals("the recording has the vCPUs", sorted(found), sorted(
         (*name.split("/"), str(vcpu["tid"])) for name, vcpu in said.vcpus("main").items()))
     checks.equals("the VM's perf reports the same", said.text("main.report"), report)
+    said.data("x86").write_bytes(recorded(*RECORDED_X86[1:3]))
+    checks.equals("and the same of a recording of x86", said.text("x86.report"),
+                  said.report("x86", "--per-vcpu"))
     checks.equals("one without --stdio", said.report("main", program="kvm stat report"), plain)
     tables = parse(report).values()
     checks("the table of all vCPUs is the sum", parse(plain) and all(
@@ -491,7 +495,17 @@ RECORDINGS = [
      "1156 kvm_exit_gspr inst_word=0x06488000, 1200 kvm_reenter, 1500 kvm_exit reason=15, "
      "1580 kvm_enter, 1600 kvm_exit reason=23",
      (3, 130, 470), {"FPU": (1, 0, 80), "Hypercall": (1, 1, 5), "Idle": (1, 0, 45)})]
+RECORDED_X86 = (
+    "exits of x86, which any perf reports", "x86_64",
+    "1000 kvm_entry vcpu_id=2, 1100 kvm_exit exit_reason=0x81, 1107 kvm_entry vcpu_id=2, "
+    "1207 kvm_exit exit_reason=0x78, 1247 kvm_entry vcpu_id=2, 1307 kvm_exit exit_reason=0x81",
+    (2, 47, 260), {"hlt": (1, 0, 40), "hypercall": (1, 1, 7)})
+CPUIDS = {"x86_64": "AuthenticAMD,25,1,1"}
 REENTRY = "1 kvm_reenter vcpu_id=3, 9 kvm_exit vcpu_id=3 reason=23, 10 kvm_reenter vcpu_id=3"
+
+
+def recorded(arch, lines):
+    return perfdata.recording(arch, lines.split(", "), CPUIDS.get(arch, "none"))
 
 
 @pytest.mark.alone
@@ -500,11 +514,13 @@ def test_recorded(checks, tmp_path):
     """An exit takes from kvm_exit until the guest is entered again, and the guest has the rest, in
     recordings of other architectures, which are made up."""
     said = Said(tmp_path, checks)
-    for name, arch, lines, total, events in RECORDINGS:
-        said.data(arch).write_bytes(perfdata.recording(arch, lines.split(", ")))
+    for name, arch, lines, total, events in [*RECORDINGS, RECORDED_X86]:
+        said.data(arch).write_bytes(recorded(arch, lines))
         events = {event: kvmstat.Event(*one, one[2], one[2]) for event, one in events.items()}
         checks.equals(name, parse(said.report(arch)), {"all/all": kvmstat.Vcpu(events, *total)})
     said.data("reentry").write_bytes(perfdata.recording("loongarch64", REENTRY.split(", ")))
+    said.check(("AMD's hlt is not shown as long", "x86_64", "--duration=30", lambda text:
+                says("VM-EXIT")(text) and not says("event took")(text)))
     said.check(("kvm_reenter names LoongArch's vCPU", "reentry", "--per-vcpu",
                says("VCPU 3, thread 1000")))
 
