@@ -22,6 +22,7 @@ from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, scaled
 pytestmark = pytest.mark.topics
 
 TREE, TOPIC = BUILD / "tree", "perf-kvm-stat"
+SHELL = TREE / "tools/perf/tests/shell"
 COUNTED = "-icount shift=0,sleep=off -rtc clock=vm"     # an instruction takes a nanosecond
 MODES = [("protected", "max"), ("nvhe", "cortex-a72"), ("vhe", "max")]
 X86 = pytest.param("x86", "none", "max,+svm,+npt", marks=pytest.mark.x86)
@@ -82,13 +83,14 @@ def fixture_boots(vm, checks, tmp_path):
     arch, files = arch_of(vm.config), tmp_path / "files"
     if arch == "x86_64" and platform.machine() != arch:
         pytest.skip("perf of x86-64 is built on x86-64")
-    files.joinpath("tests/shell").mkdir(parents=True)
+    files.joinpath("tests/shell/lib").mkdir(parents=True)
 
     def run(step, command="/test/perf-kvm.sh main", **how):
         shutil.copy(TOOLS / "perf-kvm/perf-kvm.sh", files)
         shutil.copy(perf_of(arch), files)
         files.joinpath("x86.data").write_bytes(recorded(*RECORDED_X86[1:3]))
-        shutil.copy(TREE / "tools/perf/tests/shell/kvm_stat.sh", files / "tests/shell")
+        for path in SHELL.rglob("kvm_*.sh"):
+            shutil.copy(path, files / "tests/shell" / path.relative_to(SHELL))
         result = vm.tests(step, [f"{command} {step}"], files=files, timeout=900, **how)
         return Said(result.out / step, checks, arch)
     run.files = files
@@ -187,8 +189,9 @@ def test_exits(boots, checks, config, mode, cpu):
     """Two VMs: exits, traps and accesses of each vCPU are those that KVM has counted, whatever says
     which thread runs which vCPU."""
     said = boots("exits", mode=mode, cpu=cpu, config=config)
-    checks("perf test 'perf kvm stat'", says(": perf kvm stat *: Ok")(said.text("shell")),
-           said.text("shell"))
+    for name in "perf kvm stat", "perf kvm stat: times":
+        checks(f"perf test '{name}'", says(f": {name} *: Ok")(said.text("shell")),
+               said.text("shell"))
     for title, *which in (
             ("exits of each vCPU, none is unknown, nothing is lost", "main"),
             ("accesses of each vCPU to its device", "main", "*", "mmio"),

@@ -5,46 +5,10 @@
 # Record a VM that leaves the guest a known number of times. It takes /dev/kvm, and
 # arm64 or AMD's SVM.
 
-data=$(mktemp -d /tmp/perf_kvm_stat.XXXXXX)
+# shellcheck source-path=SCRIPTDIR source=lib/kvm_vm.sh
+. "$(dirname "$0")"/lib/kvm_vm.sh
+
 err=0
-
-trap 'rm -rf "$data"' EXIT
-trap 'exit 1' TERM INT
-
-skip()
-{
-	echo "$1 [Skipped]"
-	exit 2
-}
-
-# wait_for_round NUMBER: the VM has made it, within a minute.
-wait_for_round()
-{
-	tries=0
-	until grep -qx "round $1" "$data/out"; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || return 1
-		sleep 0.1
-	done
-}
-
-start_vm()
-{
-	mkfifo "$data/in"
-	perf test -w kvm_exits vcpus=2 hvc=100 sysreg=50 mmio=7 < "$data/in" > "$data/out" &
-	exec 3> "$data/in"
-	wait_for_round 0
-}
-
-# Only vCPU 0 returns to user space, 7 times; vCPU 1 does all else twice as often.
-record()
-{
-	cat > "$data/round" <<-'SCRIPT'
-		echo >&3
-		until grep -qx "round 1" "$1"; do sleep 0.1; done
-	SCRIPT
-	perf kvm stat record -a -o "$data/perf.data" sh "$data/round" "$data/out" > "$data/log" 2>&1
-}
 
 # expect TEST SAMPLES OPTION...: the event $event has so many samples in the report.
 expect()
@@ -76,18 +40,7 @@ expect_records()
 	fi
 }
 
-# What the exits of a hypercall, of an access and of the emulated instruction are called; the device
-case $(uname -m) in
-aarch64) hypercall=HVC64 access=DABT_LOW emulated=SYS64 write=0x10000000:W read=0x10000008:R ;;
-x86_64)
-	grep -qw svm /proc/cpuinfo || skip "perf kvm stat: the guest is for AMD's SVM"
-	hypercall=hypercall access=npf emulated=cpuid write=0xd0000:W read=0xd0008:R
-	;;
-*) skip "perf kvm stat: no guest for this architecture" ;;
-esac
-[ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
-start_vm || skip "perf kvm stat: no VM"
-record || skip "perf kvm stat: not allowed to record"
+record_vm
 
 event=$hypercall
 expect "exits of all vCPUs" 300
