@@ -55,6 +55,8 @@ struct trace_remote_names {
  * @names:	the names that filters accept in place of numbers; may be NULL
  * @values:	what filters and triggers know besides the record's fields: numbers that the remote
  *		has behind the record when it evaluates one; an empty one ends them. May be NULL
+ * @is_bprint:	its records are the kernel's own of trace_printk(), and have their id. Programs know
+ *		these, with the formats that printk_formats shows
  * @remote:	whose event. This and what follows is the core's
  * @enabled:	by user space
  * @filter:	what user space wrote as its filter; NULL for none
@@ -64,6 +66,7 @@ struct trace_remote_event {
 	struct trace_event_call			call;
 	const struct trace_remote_names		*names;
 	const struct trace_event_fields		*values;
+	bool					is_bprint;
 	struct trace_remote			*remote;
 	bool					enabled;
 	char					*filter;
@@ -258,6 +261,8 @@ struct trace_remote_desc {
 	bool				has_tasks;
 	bool				own_hotplug;
 };
+
+int trace_remote_event_id(const struct trace_remote_event *event);
 
 struct trace_remote *trace_remote_create(const struct trace_remote_desc *desc, void *priv);
 void trace_remote_destroy(struct trace_remote *remote);

@@ -14,6 +14,16 @@
 
 #include "trace.h"
 
+/* A remote may write any address: to filters, histograms and text a pointer is a number. */
+static void remote_field_points_nowhere(struct trace_event_call *call)
+{
+	struct ftrace_event_field *field = list_first_entry(trace_get_fields(call),
+							    struct ftrace_event_field, link);
+
+	if (field->filter_type == FILTER_PTR_STRING)
+		field->filter_type = FILTER_OTHER;
+}
+
 /* Each field is behind what ends at @offset. */
 static int remote_define_fields(struct trace_event_call *call,
 				const struct trace_event_fields *field, unsigned int *offset)
@@ -25,6 +35,8 @@ static int remote_define_fields(struct trace_event_call *call,
 		ret = trace_define_field_ext(call, field->type, field->name, *offset, field->size,
 					     field->is_signed, field->filter_type, field->len,
 					     field->needs_test);
+		if (!ret)
+			remote_field_points_nowhere(call);
 		*offset += field->size;
 	}
 

@@ -117,13 +117,16 @@ static ssize_t remote_id_read(struct file *file, char __user *ubuf, size_t cnt, 
 {
 	struct trace_remote_event *event = file->private_data;
 
-	return trace_remote_read_number(ubuf, cnt, ppos, event->call.event.type);
+	return trace_remote_read_number(ubuf, cnt, ppos, trace_remote_event_id(event));
 }
 
 REMOTE_EVENT_FOPS(remote_event_id_fops, remote_id_read, NULL);
 #endif
 
-/* As the format file in the top level's events/ has it */
+/*
+ * As the format file in the top level's events/ has it, but for the id of an event whose records
+ * have that of the kernel's bprint.
+ */
 static void remote_show_field(struct seq_file *m, const struct ftrace_event_field *field)
 {
 	const char *array = strchr(field->type, '[');
@@ -160,7 +163,7 @@ static int remote_format_show(struct seq_file *m, void *v)
 	struct trace_event_call *call = &event->call;
 
 	seq_printf(m, "name: %s\n", trace_event_name(call));
-	seq_printf(m, "ID: %d\n", call->event.type);
+	seq_printf(m, "ID: %d\n", trace_remote_event_id(event));
 	seq_puts(m, "format:\n");
 	remote_show_fields(m, call);
 	seq_printf(m, "print fmt: %s\n", call->print_fmt);

@@ -24,9 +24,22 @@ struct trace_remote_event *trace_remote_event(const struct trace_remote *remote,
 }
 
 /**
+ * trace_remote_event_id - the id that the records of an event have
+ * @event:	the event
+ *
+ * Context: any.
+ * Return: the id.
+ */
+int trace_remote_event_id(const struct trace_remote_event *event)
+{
+	return event->is_bprint ? TRACE_BPRINT : event->call.event.type;
+}
+EXPORT_SYMBOL_GPL(trace_remote_event_id);
+
+/**
  * trace_remote_find_event - the event with an id
  * @remote:	the remote
- * @id:		the id
+ * @id:		the id, trace_remote_event_id()
  *
  * Context: any.
  * Return: the event; NULL if none of the remote's has the id.
@@ -37,11 +50,11 @@ struct trace_remote_event *trace_remote_find_event(const struct trace_remote *re
 	int i = id - events[0].call.event.type;
 
 	/* The ids are consecutive, unless the kernel was short of them. */
-	if (i >= 0 && i < remote->desc->nr_events && events[i].call.event.type == id)
+	if (i >= 0 && i < remote->desc->nr_events && trace_remote_event_id(&events[i]) == id)
 		return &events[i];
 
 	for (i = 0; i < remote->desc->nr_events; i++) {
-		if (events[i].call.event.type == id)
+		if (trace_remote_event_id(&events[i]) == id)
 			return &events[i];
 	}
 

@@ -16,6 +16,7 @@
  *	    events/{enable,header_page,header_event}
  *	    events/<group>/{enable,filter}
  *	    events/<group>/<event>/{enable,filter,id,format,trigger}
+ *	    printk_formats -> ../printk_formats, if an event's records are the kernel's bprint
  *	instances/<name> -> ../<name>
  *	remotes/<name> -> ../<name>
  *
@@ -388,6 +389,21 @@ static void remote_create_links(struct trace_remote *remote)
 	}
 }
 
+/* Programs know the records of the kernel's bprint with the file that has their formats. */
+static void remote_link_formats(struct trace_remote *remote, struct dentry *dir)
+{
+	unsigned int i;
+
+	for (i = 0; i < remote->desc->nr_events; i++) {
+		if (!remote->desc->events[i].is_bprint)
+			continue;
+		if (!tracefs_create_symlink("printk_formats", dir, "../printk_formats"))
+			pr_warn("trace_remote: no printk_formats of %s\n",
+				trace_remote_name(remote));
+		return;
+	}
+}
+
 /**
  * trace_remote_create_dir - create the directory of a remote in tracefs
  * @remote:	the remote
@@ -409,6 +425,7 @@ int trace_remote_create_dir(struct trace_remote *remote)
 
 	remote->dir = dir;
 	remote_create_links(remote);
+	remote_link_formats(remote, dir);
 	if (!remote->desc->owner)
 		trace_remote_dump_register(remote);
 	return 0;

@@ -205,8 +205,8 @@ static int remote_match_functions(struct trace_remote *remote,
 /**
  * trace_remote_set_function - do what a word written to a list of functions says
  * @remote:	the remote
- * @word:	a name, with *, ? and [], or a position in available_filter_functions, from 1; with
- *		a ! in front to remove functions. It is changed
+ * @word:	a name or a glob, or a position in available_filter_functions, from 1; with a ! in
+ *		front to remove functions. It is changed
  * @which:	the list
  *
  * It takes effect with the next trace_remote_apply_functions().

@@ -94,8 +94,8 @@ static void remote_show_record(struct trace_remote *remote, int cpu,
 	}
 
 	trace_trace_remote_record(trace_remote_name(remote), cpu, followed->ts, followed->lost,
-				  event->call.event.type, trace_event_name(&event->call), record,
-				  size);
+				  trace_remote_event_id(event), trace_event_name(&event->call),
+				  record, size);
 	if (IS_ENABLED(CONFIG_TRACE_REMOTE_HIST) && remote->replay)
 		trace_replay_event(remote->replay, trace_remote_event_nr(event), cpu,
 				   followed->ts, record);

@@ -170,6 +170,18 @@ def chosen_guest(session):
     yield from [] if found else ["no tasks"]
 
 
+LINE = "write_event {0}: 0x{0:08x} {0} {1:3} {0:o} {2}"
+
+
+def printed(session):
+    """each line of hyp_trace_printk(), as the kernel's bprint, and as the kernel has it"""
+    lines = [LINE.format(number, number % 256, number // 2) for number in range(1, 301)]
+    yield from differ([line.partition(": bprint ")[2] for line in session.events], [
+        f"__kvm_nvhe_handle___hyp_trace_write_event: {line}" for line in lines])
+    yield from differ([line.partition(": hyp_printk ")[2] for line in session.left["show"]
+                       if line.startswith("[")], lines)
+
+
 def piped(session):
     """show -p: each number, once, in order"""
     return number_faults(session.left["show"], 1000)
@@ -256,6 +268,9 @@ SESSIONS = {
                                        guests, in_runs, attributed),
     "record, one event": ("trace-cmd record $ALL:hyp_enter $GUEST", one_event),
     "record, numbers": ("trace-cmd record $ALL:selftest numbers 1000", numbers),
+    "extract, lines": ("trace-cmd start $ALL:hyp_printk; emit $HYP/write_event 0 1 300; "
+                       "trace-cmd stop $B; trace-cmd show $B >$out/show; trace-cmd extract $B",
+                       printed),
     "record --nosplice": ("trace-cmd record $ALL:selftest --nosplice numbers 1000", numbers),
     "record, events lost": ("trace-cmd record $ALL:selftest -b 8 numbers 10000", lost),
     # Without a command, trace-cmd records until a signal ends it.
@@ -365,6 +380,13 @@ def counted(recording):
     yield from (f"CPU {cpu} overran" for cpu in CPUS if set(recording.stats["overrun", cpu]) != {0})
 
 
+def formats(recording):
+    """of each line of hyp_trace_printk(), the format: Perfetto does not know the arguments"""
+    found = Counter(each.args.partition("fmt=")[2] for each in recording.ours()
+                    if each.name == "hyp_printk")
+    yield from differ(found, Counter({'write_event %llu: 0x%08x %d %3u %o %lld': 6000}))
+
+
 def all_read(recording):
     """it has all that were read by the kernel's count, which Perfetto may ask for before the end"""
     events = Counter(each.cpu for each in recording.ours() if each.name != "LOST")
@@ -430,7 +452,7 @@ record "events lost" --txt -c small
 """
 RECORDINGS = {**dict.fromkeys(["instance hypervisor", "another session", "perfetto hypervisor",
                                "a CPU goes off and on", "after a killed one"],
-                              (sound, counted, all_read)),
+                              (sound, counted, formats, all_read)),
               **dict.fromkeys(["with the host's events", "begun and ended under load"],
                               (sound, counted, in_host_time)),
               "events lost": (sound, in_parts, all_read)}

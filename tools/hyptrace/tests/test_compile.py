@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from hyptrace import kernel as kernels, objects, patches, process, repo, source, tree
-from hyptrace.machine import BUILD, ROOT, cross_for, need
+from hyptrace.machine import BUILD, ROOT, Failure, cross_for, need
 from hyptrace.vm import PRELUDE
 
 pytestmark = [pytest.mark.variants, pytest.mark.alone]
@@ -149,6 +149,23 @@ def test_el2_code(checks, tmp_path, compiler):
         insns = "\n".join(dict(objects.code_of(obj))["__kvm_nvhe_hyp_filter_match"])
         checks(f"{level}: the next predicate of a filter is selected",
                re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", insns, re.M))
+
+
+WRONG = ("%c", "%hd", "%hhx", "%-3d", "% d", "%+d", "%#x", "%.2d")
+
+
+@pytest.mark.seconds(60)
+def test_wrong_formats_of_el2(checks, compiler):
+    """Each is an error of the compiler's; tests/test_writer.py has more of them."""
+    path, calls = f"{objects.NVHE}/trace_hcall.c", "".join(
+        f'void wrong_{nr}(int number);\nvoid wrong_{nr}(int number)\n{{\n'
+        f'\thyp_trace_printk("{spec}", number);\n}}\n' for nr, spec in enumerate(WRONG))
+    with tree.edited({path: (BUILD / "tree" / path).read_text("utf-8") + calls}):
+        with pytest.raises(Failure):
+            kernels.build(compiler, targets=[path.replace(".c", ".nvhe.o")])
+    log = objects.log_of(BUILD / f"kernel-{compiler}")
+    checks.equals("each is an error", len(re.findall(
+        "error: .*hyp_trace_printk: no such conversion", log)), len(WRONG))
 
 
 @pytest.mark.seconds(60)

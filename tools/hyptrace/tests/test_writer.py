@@ -35,6 +35,53 @@ def make(target, **options):
                             target], **options)
 
 
+# Arguments of hyp_trace_printk(), and the error that each is; what compiles has none.
+CONVERSION = "hyp_trace_printk: no such conversion"
+ARGUMENT = "invalid operands to binary"
+CALLS = {
+    '"none"': "", '"%d%%", 1': "", '"%lld %08x %20zu %o %lX %i", 1LL, 2, 3UL, 4, 5UL, 6': "",
+    f'"{"t" * 125}%"': CONVERSION, f'"{"t" * 124}%d", 1': "", f'"{"t" * 125}%d", 1': "FORMAT_SIZE",
+    '"%d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7': "HYP_PRINTK_MAX_ARGS",
+    '"%d", 1LL': "expects argument of type", '"%lld", 1': "expects argument of type",
+    '"%u", 1UL': "expects argument of type", '"%d %d", 1': "expects a matching",
+    '"%d", 1, 2': "too many arguments", '"none", 1': "too many arguments",
+    '"%s", text': ARGUMENT, '"%p", text': ARGUMENT, '"%lx", text': ARGUMENT, '"%d", 1.0': ARGUMENT,
+    '"%s", 1': CONVERSION, '"%p", 1UL': CONVERSION, '"%n", 1': CONVERSION, '"%f", 1': CONVERSION
+} | {f'"%{spec}", {arguments}': CONVERSION for spec, arguments in {
+    "c": "1", "lc": "1", "hd": "1", "hhu": "1", "hx": "1", "-3d": "1", " d": "1", "+d": "1",
+    "#x": "1", "#o": "1", ".3d": "1", "5.3u": "1", "*d": "1, 2", "td": "1L", "jd": "1L",
+    "Lx": "1ULL", "llld": "1LL", "zld": "1L", "lzd": "1L", "5%": "", "d%": "1", "d %l": "1"
+}.items()}
+
+
+CALLER = """#include <nvhe/printk.h>
+u32 words[2 * HYP_PRINTK_MAX_ARGS];
+unsigned int call(char *text)
+{{
+	hyp_printk_check({});
+	return hyp_printk_pack(words{});
+}}
+"""
+
+
+@pytest.mark.seconds(15)
+def test_printk_compiles(checks, tmp_path):
+    """A hyp_trace_printk() that some reader would show wrong does not."""
+    where = OBJECTS / "plain-12"
+    make(f"{where}/bstr.o")
+    for call, wrong in CALLS.items():
+        call = call.removesuffix(", ")
+        arguments = call.partition('", ')[2]
+        (tmp_path / "call.c").write_text(
+            CALLER.format(call, ", " * bool(arguments) + arguments), "utf-8")
+        said = process.run(["make", "-s", "-C", SOURCES, f"O={OBJECTS}", f"VPATH={tmp_path}",
+                            where / "call.o"], check=False)
+        for path in where.glob("call.*"):
+            path.unlink()
+        checks(f"hyp_trace_printk({call}) {'fails' if wrong else 'compiles'}",
+               bool(wrong) == bool(said.returncode) and wrong in said.stdout, said.stdout)
+
+
 def find(expression, path):
     return re.findall(expression, path.read_text("utf-8"))
 

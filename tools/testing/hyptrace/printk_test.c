@@ -1,142 +1,131 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text of numbers, compared with the C library's for the same format and numbers.
+ * hyp_trace_printk(): the record that EL2 makes, and the text that the kernel makes of it, compared
+ * with the C library's for the same format and numbers. A record with any address and of any length
+ * has a text, too.
  */
 #include <stdio.h>
 
 #include <nvhe/printk.h>
 
+#include "bstr.h"
 #include "random.h"
 #include "tap.h"
 
+/* The kernel's side */
+#include "../../../arch/arm64/kvm/hyp_trace/printk.c"
+
 #define SIZE	128
+
+/* Texts are cut on purpose. */
+#pragma GCC diagnostic ignored "-Wformat-truncation"
 
 static u64 random_state;
 
-/* A buffer that ends where its memory does, for the address sanitizer to see */
-static char *formatted(unsigned int size, const char *fmt, const u64 *args, unsigned int nr)
+/* The text of a record; both end where their memory does, for the address sanitizer to see. */
+static char *text_of(const struct hyp_event_hyp_printk *event, unsigned int len, unsigned int size)
 {
+	struct hyp_event_hyp_printk *copy = malloc(len);
 	char *buf = malloc(size);
 
+	memcpy(copy, event, len);
 	memset(buf, 'z', size);
-	CHECK(hyp_format(buf, size, fmt, args, nr) == strlen(buf));
+	CHECK(hyp_printk_text(buf, size, copy, len) == buf);
+	CHECK(memchr(buf, 0, size));
+	free(copy);
 	return buf;
 }
 
-static void check_text(const char *fmt, const char *text, const char *expected)
+static void check_text(char *text, const char *expected)
 {
 	if (!CHECK(!strcmp(text, expected)))
-		tap_at("format '%s': '%s', not '%s'", fmt, text, expected);
-}
-
-static void check(const char *fmt, u64 a, u64 b, const char *expected)
-{
-	const u64 args[] = { a, b };
-	char *text = formatted(SIZE, fmt, args, 2);
-
-	check_text(fmt, text, expected);
+		tap_at("'%s', not '%s'", text, expected);
 	free(text);
 }
 
+/* What EL2 does for a hyp_trace_printk(), but for the ring */
+#define RECORD(record, format, args...)						\
+({										\
+	HYP_PRINTK_FORMAT(__fmt, format, ##args);				\
+	struct hyp_printk_record *__record = record;				\
+	unsigned int __len;							\
+										\
+	hyp_printk_check(format, ##args);					\
+	__record->event.fmt = (uintptr_t)__fmt.fmt;				\
+	__len = hyp_printk_pack(__record->words, ##args);			\
+	CHECK(__len == __fmt.args_size && __len == hyp_printk_size(args));	\
+	sizeof(__record->event) + __len;					\
+})
+
+/* The text is the C library's, whole and cut to each size. */
+#define CHECK_PRINTK(format, args...)						\
+do {										\
+	struct hyp_printk_record __of;						\
+	unsigned int __size, __bytes = RECORD(&__of, format, ##args);		\
+	char __expected[SIZE];							\
+										\
+	for (__size = 1; __size <= SIZE; __size++) {				\
+		snprintf(__expected, __size, format, ##args);			\
+		check_text(text_of(&__of.event, __bytes, __size), __expected);	\
+	}									\
+} while (0)
+
 static void test_conversions(void)
 {
-	check("", 0, 0, "");
-	check("none", 0, 0, "none");
-	check("%d", 0, 0, "0");
-	check("%d|%d", -1, INT_MIN, "-1|-2147483648");
-	check("%i|%u", INT_MAX, UINT_MAX, "2147483647|4294967295");
-	check("%u|%llu", -1, -1, "4294967295|18446744073709551615");
-	check("%lld|%ld", LLONG_MIN, LLONG_MAX, "-9223372036854775808|9223372036854775807");
-	check("%x|%#x", 0xdeadbeefcafe, 0xbeef, "beefcafe|0xbeef");
-	check("%lx|%#lX", 0xdeadbeefcafe, 0xbeef, "deadbeefcafe|0XBEEF");
-	check("%#x|%#o", 0, 0, "0|0");
-	check("%o|%llo", 8, -1, "10|1777777777777777777777");
-	check("%hhd|%hd", 0x1ff, 0x18000, "-1|-32768");
-	check("%hhu|%hx", 0x1ff, 0x1ffff, "255|ffff");
-	check("%zu|%jd", -1, -1, "18446744073709551615|-1");
-	check("%c%c", 'o', 'k', "ok");
-	check("100%%|%d", 7, 0, "100%|7");
+	CHECK_PRINTK("none");
+	CHECK_PRINTK("%d", 0);
+	CHECK_PRINTK("%d|%d", -1, INT_MIN);
+	CHECK_PRINTK("%i|%u", INT_MAX, UINT_MAX);
+	CHECK_PRINTK("%u|%llu", -1, -1ULL);
+	CHECK_PRINTK("%lld|%ld", LLONG_MIN, LONG_MAX);
+	CHECK_PRINTK("%x|%X", 0xdeadbeef, 0xbeef);
+	CHECK_PRINTK("%lx|%llX", 0xdeadbeefcafeUL, 0xbeefULL);
+	CHECK_PRINTK("%o|%llo", 8, -1ULL);
+	CHECK_PRINTK("%zu|%zd", (size_t)-1, (ssize_t)-1);
+	CHECK_PRINTK("100%%|%d", 7);
+	CHECK_PRINTK("%d%%", 7);
+	CHECK_PRINTK("%%%%");
+}
+
+/* A number narrower than an int takes the bytes of one, with its sign. */
+static void test_promotions(void)
+{
+	u8 byte = 0xff;
+	s8 negative = -1;
+	u16 half = 0x8000;
+	s16 low = -0x8000;
+
+	CHECK_PRINTK("%u|%d|%u|%d|%d|%d", byte, negative, half, low, true, 'a');
+	CHECK_PRINTK("%x|%x", negative, low);
 }
 
 static void test_padding(void)
 {
-	check("%5d|%-5d|", 42, 42, "   42|42   |");
-	check("%05d|%-05d|", -42, -42, "-0042|-42  |");
-	check("%+d|% d", 42, 42, "+42| 42");
-	check("%+d|% d", -42, -42, "-42|-42");
-	check("%08x|%#08x", 0xbeef, 0xbeef, "0000beef|0x00beef");
-	check("%.5d|%8.5d", 42, -42, "00042|  -00042");
-	check("%08.5d|%.0d|", 42, 0, "   00042||");
-	check("%3c|%-3c|", 'a', 'b', "  a|b  |");
+	CHECK_PRINTK("%5d|%1d|", 42, 42);
+	CHECK_PRINTK("%05d|%020lld|", -42, -42LL);
+	CHECK_PRINTK("%08x|%016llX", 0xbeef, 0xbeefULL);
+	CHECK_PRINTK("%127lld %0300llu", 1LL, 2ULL);
 }
 
-/* What is not there, or no conversion, is put as it stands, and no argument goes to it. */
-static void test_others(void)
+/* Four bytes and eight, in each order: what is behind an argument is not taken for a part of it. */
+static void test_layout(void)
 {
-	const u64 arg = 7;
-	char *text = formatted(SIZE, "%d %d %5x %c", &arg, 1);
-
-	check_text("too few", text, "7 %d %5x %c");
-	free(text);
-	check("%s|%d", 7, 0, "%s|7");
-	check("%p|%d", 7, 0, "%p|7");
-	check("%lf %y|%d", 7, 0, "%lf %y|7");
-	check("%*d|%d", 7, 0, "%*d|7");
-	check("%d%", 7, 0, "7%");
-	check("%-", 7, 0, "%-");
-	check("%5.3l", 7, 0, "%5.3l");
+	CHECK_PRINTK("%d %lld %d %lld %d %lld", 1, 2LL, 3, 4LL, 5, 6LL);
+	CHECK_PRINTK("%lld %d %lld %d %lld %d", -1LL, -2, -3LL, -4, -5LL, -6);
+	CHECK_PRINTK("%lld %llx %lu %zu %lo %lli", -1LL, 2ULL, 3UL, (size_t)4, 5UL, 6LL);
+	CHECK_PRINTK("%d %u %x %X %o %i", -1, 2, 3, 4, 5, 6);
+	CHECK_PRINTK("%d %d %lld", 1, 2, -3LL);
 }
 
-static void test_cut(void)
+/* The longest format, and the character that is scanned last */
+#define TEN	"0123456789"
+#define SIXTY	TEN TEN TEN TEN TEN TEN
+#define LONGEST	SIXTY SIXTY "1234%d"
+
+static void test_longest(void)
 {
-	const u64 args[] = { 123456, -1 };
-	unsigned int size;
-	char expected[64];
-
-	for (size = 1; size < sizeof(expected); size++) {
-		char *text = formatted(size, "%10d is %%cut%-20lld|", args, 2);
-
-		snprintf(expected, size, "%10d is %%cut%-20lld|", 123456, -1LL);
-		check_text("cut", text, expected);
-		free(text);
-	}
-}
-
-/* No width makes a text longer than its room, nor takes time. */
-static void test_wide(void)
-{
-	static const char * const fmts[] = {
-		"%4000000000d", "%-99999999999999999999d", "%.4000000000x", "%099999999999d",
-	};
-	const u64 args[] = { 1 };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(fmts); i++) {
-		char *text = formatted(SIZE, fmts[i], args, 1);
-
-		CHECK(strlen(text) == SIZE - 1);
-		CHECK(strspn(text, " 01") == SIZE - 1);
-		free(text);
-	}
-}
-
-/* A conversion at random: flags, width, precision, length */
-static void random_spec(char *spec, char conv)
-{
-	static const char * const lengths[] = { "", "hh", "h", "l", "ll", "z", "t", "j" };
-	static const char flags[] = "-+ #0";
-	unsigned int i;
-
-	*spec++ = '%';
-	for (i = 0; i < sizeof(flags) - 1; i++) {
-		if (!random_below(&random_state, 3))
-			*spec++ = flags[i];
-	}
-	if (random_below(&random_state, 2))
-		spec += sprintf(spec, "%d", (int)random_below(&random_state, 30) + 1);
-	if (conv != 'c' && !random_below(&random_state, 3))
-		spec += sprintf(spec, ".%d", (int)random_below(&random_state, 30));
-	sprintf(spec, "%s%c", conv == 'c' ? "" : lengths[random_below(&random_state, 8)], conv);
+	BUILD_BUG_ON(sizeof(LONGEST) != HYP_PRINTK_FORMAT_SIZE);
+	CHECK_PRINTK(LONGEST, 7);
 }
 
 static u64 random_number(void)
@@ -148,37 +137,72 @@ static u64 random_number(void)
 
 static void test_random(void)
 {
-	static const char convs[] = "diuoxXc";
-	char fmt[64], expected[SIZE];
 	unsigned int i;
 
-	for (i = 0; i < 20000 * TEST_LOAD; i++) {
-		char conv = convs[random_below(&random_state, sizeof(convs) - 1)];
-		u64 arg = conv == 'c' ? 'a' + random_below(&random_state, 26) : random_number();
-		unsigned int size = 1 + random_below(&random_state, SIZE);
-		char *text;
+	for (i = 0; i < 20 * TEST_LOAD; i++) {
+		u64 a = random_number(), b = random_number(), c = random_number();
 
-		random_spec(fmt, conv);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-#pragma GCC diagnostic ignored "-Wformat-security"
-		snprintf(expected, size, fmt, arg);
-#pragma GCC diagnostic pop
-		text = formatted(size, fmt, &arg, 1);
-		check_text(fmt, text, expected);
-		free(text);
+		CHECK_PRINTK("%d|%5u|%llx", (s32)a, (u32)b, c);
+		CHECK_PRINTK("%lld|%08x|%20llu|%i", (s64)a, (u32)b, c, (s32)b);
+		CHECK_PRINTK("%zu|%o|%lX|%010d|%lo|%llo", (size_t)a, (u32)b, (unsigned long)c,
+			     (s32)a, (unsigned long)b, c);
 	}
+}
+
+static void check_begin(const struct hyp_printk_record *record, unsigned int len,
+			const char *expected)
+{
+	char *text = text_of(&record->event, len, SIZE);
+
+	if (!CHECK(!strncmp(text, expected, strlen(expected))))
+		tap_at("'%s', not '%s...'", text, expected);
+	free(text);
+}
+
+/* An address that is not that of a format: around the section and in it, and any */
+static void test_addresses(void)
+{
+	u64 begin = (uintptr_t)__start_hyp_printk, end = (uintptr_t)__stop_hyp_printk, fmt;
+	struct hyp_printk_record record = { };
+	unsigned int i;
+
+	CHECK(end > begin);
+	for (fmt = begin - 300; fmt != end + 300; fmt++) {
+		record.event.fmt = fmt;
+		if (fmt - begin >= end - begin || (fmt - begin) % sizeof(*__start_hyp_printk))
+			check_begin(&record, sizeof(record.event), "unknown format 0x");
+	}
+
+	for (i = 0; i < 20 * TEST_LOAD; i++) {
+		record.event.fmt = random_number();
+		check_begin(&record, sizeof(record.event), "unknown format 0x");
+	}
+}
+
+/* A record that ends before its arguments do: none is read. */
+static void test_cut_records(void)
+{
+	struct hyp_printk_record record;
+	unsigned int len, whole = RECORD(&record, "%lld %d %llx", -1LL, 2, 3ULL);
+
+	CHECK(whole == sizeof(record.event) + 20);
+	for (len = sizeof(record.event); len < whole; len++)
+		check_begin(&record, len, len == whole - 1 ? "19 of 20 bytes of arguments: %lld" :
+			    len == sizeof(record.event) ? "0 of 20 bytes of arguments: %lld" : "");
+	check_text(text_of(&record.event, whole, SIZE), "-1 2 3");
 }
 
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		{ "conversions", test_conversions },
+		{ "numbers that are narrower than an int", test_promotions },
 		{ "padding", test_padding },
-		{ "what is no conversion", test_others },
-		{ "cut to each size", test_cut },
-		{ "widths beyond all bounds", test_wide },
-		{ "random formats", test_random },
+		{ "the places of arguments", test_layout },
+		{ "the longest format", test_longest },
+		{ "random numbers", test_random },
+		{ "addresses of no format", test_addresses },
+		{ "records that are cut", test_cut_records },
 	};
 	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 

@@ -23,6 +23,8 @@
  *					conversion is HE_FUNCTION
  *	he_value(type, name)		a number that is not in the record: EL2 knows it when it
  *					evaluates a filter or a trigger
+ *	he_printk(fmt, buf)		of hyp_printk alone: the address of a format, and what
+ *					it formats; __get_text(fmt, buf) prints the text
  */
 
 #ifndef he_field
@@ -42,6 +44,9 @@
 #endif
 #ifndef he_value
 #define he_value(type, name)
+#endif
+#ifndef he_printk
+#define he_printk(fmt, buf)		he_field(u64, fmt)
 #endif
 #ifndef HE_PRINTK
 #define HE_PRINTK(fmt, args...)
@@ -284,16 +289,21 @@ HYP_EVENT_PAGES(hyp_alloc)
 HYP_EVENT_PAGES(hyp_free)
 #undef HYP_EVENT_PAGES
 
-/* The text of a hyp_trace_printk() */
+/*
+ * A hyp_trace_printk(). The arguments follow the structure. The record is struct bprint_entry, also
+ * by its id: see nvhe/printk.h.
+ */
 HYP_EVENT(hyp_printk,
-	HE_PROTO(const char *text),
+	HE_PROTO(u64 ip, u64 fmt),
 	HE_STRUCT(
-		he_string(text, text)
+		he_field(unsigned long, ip)
+		he_printk(fmt, buf)
 	),
 	HE_ASSIGN(
-		__assign_str(text);
+		__entry->ip = ip;
+		__entry->fmt = fmt;
 	),
-	HE_PRINTK("%s", __get_str(text))
+	HE_PRINTK("%s", __get_text(fmt, buf))
 )
 
 #ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
@@ -346,4 +356,5 @@ HYP_EVENT(selftest,
 #undef he_string
 #undef he_bitmask
 #undef he_value
+#undef he_printk
 #undef HE_PRINTK

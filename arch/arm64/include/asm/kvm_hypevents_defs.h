@@ -128,6 +128,24 @@ enum hyp_event_nr {
 /* Bytes of a string, its null included; what is longer is cut. */
 #define HYP_EVENT_MAX_STRING		128
 
+/* Bytes of a hyp_trace_printk()'s format, its null included */
+#define HYP_PRINTK_FORMAT_SIZE		127
+
+/* The section of the formats, all of them alike: an address there is that of one, or of none. */
+#ifndef HYP_PRINTK_SECTION
+#define HYP_PRINTK_SECTION		".hyp.printk"
+#endif
+
+/**
+ * struct hyp_printk_format - the format of a hyp_trace_printk()
+ * @fmt:	the format
+ * @args_size:	bytes that its arguments take in a record
+ */
+struct hyp_printk_format {
+	char	fmt[HYP_PRINTK_FORMAT_SIZE];
+	u8	args_size;
+};
+
 /* Bytes of a bitmask */
 #define HYP_EVENT_BITMASK_SIZE(nr_bits)	(BITS_TO_LONGS(nr_bits) * sizeof(long))
 

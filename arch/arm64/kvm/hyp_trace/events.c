@@ -12,6 +12,7 @@
 
 #include "event_names.h"
 #include "hyp_trace.h"
+#include "printk.h"
 
 static_assert(sizeof(struct hyp_event_header) == sizeof(struct trace_entry));
 static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_entry, pid));
@@ -21,6 +22,7 @@ static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_en
 #define __print_named(field, names...)	__print_symbolic(__entry->field, names)
 #define __print_function(field)		(void *)__entry->field
 #define HE_FUNCTION			"%ps"
+#define __get_text(fmt, buf)	REC->fmt
 #define HE_PRINTK(fmt, args...)	"\"" fmt "\", " __stringify(args)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static char hyp_event_print_fmt_##name[] = printk;
@@ -28,6 +30,7 @@ static char hyp_event_print_fmt_##name[] = printk;
 #undef __print_named
 #undef __print_function
 #undef HE_FUNCTION
+#undef __get_text
 
 /* Stage 2: is what stands behind the structure in the record? */
 static bool hyp_event_tail_is_valid(const struct trace_iterator *iter, u32 loc)
@@ -35,7 +38,7 @@ static bool hyp_event_tail_is_valid(const struct trace_iterator *iter, u32 loc)
 	return (loc & 0xffff) + (loc >> 16) <= iter->ent_size;
 }
 
-static bool hyp_event_string_is_valid(const struct trace_iterator *iter, u32 loc)
+static bool __maybe_unused hyp_event_string_is_valid(const struct trace_iterator *iter, u32 loc)
 {
 	const char *str = (const char *)iter->ent + (loc & 0xffff);
 
@@ -76,6 +79,8 @@ static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 })
 #define __print_function(fname)	hyp_func_print(p, __entry->fname)
 #define HE_FUNCTION		"%s"
+#define __get_text(fmt, buf)							\
+	hyp_printk_text(p->buffer, HYP_EVENT_MAX_STRING, field, iter->ent_size)
 #define he_named(type, fname, names...)						\
 	static const char names_of_##fname[] __maybe_unused = __stringify(names);
 #define he_field(type, name)
@@ -127,6 +132,9 @@ static struct trace_event_functions hyp_event_funcs_##name = {			\
 	HE_HOST_FIELD("__data_loc char[]", #fname, sizeof(u32), HE_ALIGN(u32), false, 0)
 #define he_bitmask(fname, nr_bits)					\
 	HE_HOST_FIELD("__data_loc unsigned long[]", #fname, sizeof(u32), HE_ALIGN(u32), false, 0)
+#define he_printk(fmt, buf)						\
+	HE_HOST_FIELD("const char *", #fmt, sizeof(u64), HE_ALIGN(u64), false, 0)	\
+	HE_HOST_FIELD("u32[]", #buf, 0, HE_ALIGN(u32), false, 0)
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)	\
 static struct trace_event_fields hyp_event_host_fields_##name[] = {	\
 	struct_fields						\
@@ -175,6 +183,7 @@ static const struct trace_remote_names hyp_event_names_##name[] = {	\
 		},						\
 		.names	= hyp_event_names_##ename,		\
 		.values	= hyp_event_values_##ename,		\
+		.is_bprint = HYP_EVENT_##ename == HYP_EVENT_hyp_printk,	\
 	},
 struct trace_remote_event hyp_events[] = {
 #include <asm/kvm_hypevents.h>

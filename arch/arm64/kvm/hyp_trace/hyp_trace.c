@@ -81,8 +81,8 @@ static int hyp_trace_set_events(void *priv, const unsigned long *on)
 	int i, ret = 0;
 
 	for (i = 0; i < NR_HYP_EVENTS && !ret; i++)
-		ret = hyp_trace_hypcall(__hyp_trace_set_event, i,
-					test_bit(i, on) ? hyp_events[i].call.event.type : 0);
+		ret = hyp_trace_hypcall(__hyp_trace_set_event, i, test_bit(i, on) ?
+					trace_remote_event_id(&hyp_events[i]) : 0);
 
 	return ret;
 }

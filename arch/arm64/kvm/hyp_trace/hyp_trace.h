@@ -8,6 +8,8 @@
 #include <linux/ring_buffer_writer.h>
 #include <linux/trace_remote.h>
 
+#include <asm/hyp_image.h>
+
 #include "hypcall.h"
 
 /* hyp_trace.c: the hypervisor as a remote */
@@ -41,6 +43,9 @@ static inline bool hyp_acct_may_stop(void)
 	return false;
 }
 #endif
+
+/* EL2's event_write.c: from an address of its image to that of the kernel's symbol */
+extern u64 kvm_nvhe_sym(hyp_kimg_offset);
 
 /* functions.c: EL2's functions */
 #ifdef CONFIG_KVM_HYP_FUNCTION_TRACER

@@ -211,7 +211,7 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
 	if (nr < desc->nr_events)
 		event = &desc->events[nr];
 	if (event && size >= sizeof(struct trace_entry))
-		((struct trace_entry *)record)->type = event->call.event.type;
+		((struct trace_entry *)record)->type = trace_remote_event_id(event);
 	return record;
 }
 

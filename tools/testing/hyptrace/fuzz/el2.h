@@ -17,20 +17,14 @@
 #define CONFIG_KVM_HYP_ACCOUNTING	1
 #define IS_ENABLED(option)		1
 
-#define sizeof_field(type, member)	sizeof(((type *)0)->member)
-#define BITS_TO_LONGS(nr)		(((nr) + 63) / 64)
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
 #define SZ_4K				PAGE_SIZE
 #define SZ_32K				0x8000
 #define U16_MAX				0xffffU
 #define U32_MAX				0xffffffffU
-#define BUILD_BUG_ON(condition)		_Static_assert(!(condition), #condition)
 
 /* At EL2 that is its end. */
 #define WARN_ON(condition)		do { if (condition) abort(); } while (0)
-
-#define COUNT_ARGS_X(a, b, c, d, e, f, g, n, ...) n
-#define COUNT_ARGS(args...)		COUNT_ARGS_X(0, ##args, 6, 5, 4, 3, 2, 1, 0)
 
 /* Sets all bytes of *obj behind a member. */
 #define memset_after(obj, value, member)						\
@@ -39,6 +33,8 @@
 
 #define __packed			__attribute__((packed))
 #define __uninitialized			__attribute__((uninitialized))
+#define __ro_after_init
+#define _THIS_IP_			0
 
 static inline int fls(u32 word)
 {

@@ -1,61 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text of any format and any numbers, in any room. A text that is cut off must be the
- * beginning of the whole text.
+ * A hyp_printk record with any bytes, as a hostile host can leave one in a ring, and its text in
+ * any room. It is read no further than it is long, and its format is one of the section or none. A
+ * text that is cut off must be the beginning of the whole text.
  *
- * An input has the number of numbers, the room, the numbers, and the format.
+ * An input has the room, the address of the format, and the rest of the record.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <nvhe/printk.h>
 
+#include "../bstr.h"
+#include "../../../../arch/arm64/kvm/hyp_trace/printk.c"
 #include "input.h"
 
 #define MAX_TEXT	512
 
-/* The text, and not a byte more, in memory that ends there. */
-static unsigned int format(char **buf, unsigned int size, const char *fmt, const u64 *args,
-			   unsigned int nr_args)
-{
-	unsigned int len;
+HYP_PRINTK_FORMAT(none, "none %%");
+HYP_PRINTK_FORMAT(one, "one %d", 1);
+HYP_PRINTK_FORMAT(mixed, "mixed %lld %08x %llx %u", 1LL, 2, 3LL, 4);
+HYP_PRINTK_FORMAT(all, "%020lld %lld %llo %lli %zu %llX", 1LL, 2LL, 3LL, 4LL, 5UL, 6LL);
 
-	*buf = malloc(size);
-	len = hyp_format(*buf, size, fmt, args, nr_args);
-	if (len >= size || (*buf)[len])
-		abort();
-	return len;
+/* That of a format; or near one; or any */
+static u64 any_address(struct input *input)
+{
+	u64 number = input_number(input, 0), begin = (uintptr_t)__start_hyp_printk;
+	u8 kind = input_u8(input);
+
+	if (kind < 0x80)
+		return begin + number % 5 * sizeof(struct hyp_printk_format);
+	return kind < 0xc0 ? begin + (s64)number : number;
 }
 
-/* The format is the rest of the input. */
-static char *format_of(const struct input *input)
+/* The text, and not a byte more, in memory that ends there. */
+static unsigned int text_of(char **buf, unsigned int size, const void *record, unsigned int len)
 {
-	char *fmt = malloc(input->size + 1);
-
-	if (input->size)
-		memcpy(fmt, input->data, input->size);
-	fmt[input->size] = '\0';
-	return fmt;
+	*buf = malloc(size);
+	if (hyp_printk_text(*buf, size, record, len) != *buf || !memchr(*buf, 0, size))
+		abort();
+	return strlen(*buf);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
-	unsigned int nr_args = input_below(&input, HYP_PRINTK_MAX_ARGS + 1);
-	unsigned int room = 1 + input_u8(&input), i, len, whole;
-	char *fmt, *text, *cut;
-	u64 *args = calloc(nr_args + !nr_args, sizeof(*args));
+	unsigned int room = 1 + input_u8(&input), len, cut_len, whole_len;
+	struct hyp_event_hyp_printk *record;
+	char *whole, *cut;
+	u64 fmt = any_address(&input);
 
-	for (i = 0; i < nr_args; i++)
-		args[i] = input_number(&input, 0);
-	fmt = format_of(&input);
-	whole = format(&text, MAX_TEXT, fmt, args, nr_args);
-	len = format(&cut, room, fmt, args, nr_args);
-	if (len != (whole < room ? whole : room - 1) || memcmp(text, cut, len))
+	len = sizeof(*record) + input.size;
+	record = malloc(len);
+	*record = (struct hyp_event_hyp_printk){ .fmt = fmt };
+	if (input.size)
+		memcpy(record + 1, input.data, input.size);
+
+	whole_len = text_of(&whole, MAX_TEXT, record, len);
+	cut_len = text_of(&cut, room, record, len);
+	if (cut_len != (whole_len < room ? whole_len : room - 1) || memcmp(whole, cut, cut_len))
 		abort();
 
 	free(cut);
-	free(text);
-	free(fmt);
-	free(args);
+	free(whole);
+	free(record);
 	return 0;
 }

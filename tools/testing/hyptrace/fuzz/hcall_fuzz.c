@@ -90,6 +90,20 @@ static void any_hypercall(struct input *input, const struct hcall *hcall)
 	hypercall(hcall, args[0], args[1], args[2], args[3]);
 }
 
+/* The arguments of a line that is written are at the end of the ring, as those of its record. */
+static void checked_printk(u64 a, u64 b)
+{
+	const struct trace_ring *ring = &hyp_trace_cpu[el2_cpu].ring;
+	u32 words[2 * HYP_PRINTK_MAX_ARGS];
+	unsigned int size = hyp_printk_pack(words, a, (u32)b, b, (u32)a, (u32)~b);
+	u64 entries = ring->entries;
+
+	hyp_trace_printk("%llx %x %40lld %u %x", a, (u32)b, b, (u32)a, (u32)~b);
+	WARN_ON(ring->entries > entries + 1);
+	if (ring->entries == entries + 1)
+		WARN_ON(memcmp(&ring->page->data[trace_ring_used(ring) - size], words, size));
+}
+
 static void any_event(struct input *input)
 {
 	u64 a = input_number(input, 0), b = input_number(input, 0);
@@ -108,7 +122,7 @@ static void any_event(struct input *input)
 		trace_host_ffa_call(a, b, a, b, a, b & 1, a);
 		break;
 	case 4:
-		hyp_trace_printk("%llx %-40lld %c", a, b, (char)a);
+		checked_printk(a, b);
 		break;
 	case 5:
 		hyp_trace_printk("%127lld %0300llu", a, b);

@@ -30,6 +30,10 @@
 #define __printf(a, b)		__attribute__((shim_format(a, b)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define shim_used		__used__
+#define __used			__attribute__((shim_used))
+#define shim_section(name)	__section__(name)
+#define __section(name)		__attribute__((shim_section(name)))
 #define OPTIMIZER_HIDE_VAR(var)	({ asm ("" : "+r" (var)); })
 #define EXPORT_SYMBOL_GPL(symbol)
 /* No help for an index that was not checked: it stays out of range. */
@@ -55,9 +59,24 @@
 #define GENMASK(high, low)	((BIT((high) - (low) + 1) - 1) << (low))
 #define U64_MAX			UINT64_MAX
 #define ALIGN(x, a)		(((x) + (a) - 1) / (a) * (a))
+/* The section of formats: the linker names its ends by that. */
+#define HYP_PRINTK_SECTION	"hyp_printk"
 #define IS_ALIGNED(x, a)	((x) % (a) == 0)
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define static_assert(cond)	_Static_assert(cond, #cond)
+#define BUILD_BUG_ON(cond)	_Static_assert(!(cond), #cond)
+/* Where the compiler knows the condition only after it has optimized */
+#define BUILD_BUG_ON_MSG(cond, msg)						\
+do {										\
+	void shim_wrong(void) __attribute__((__error__(msg)));			\
+										\
+	if (cond)								\
+		shim_wrong();							\
+} while (0)
+#define COUNT_ARGS_X(a, b, c, d, e, f, g, n, ...) n
+#define COUNT_ARGS(args...)	COUNT_ARGS_X(0, ##args, 6, 5, 4, 3, 2, 1, 0)
+#define sizeof_field(type, member) sizeof(((type *)0)->member)
+#define BITS_TO_LONGS(nr)	(((nr) + 63) / 64)
 #define swap(a, b)		({ typeof(a) __old = (a); (a) = (b); (b) = __old; })
 #define struct_size(p, member, nr) (sizeof(*(p)) + (nr) * sizeof(*(p)->member))
 #define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))

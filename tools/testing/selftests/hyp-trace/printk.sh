@@ -1,30 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# hyp_trace_printk() formats numbers as printf(3) does, at the ends of their ranges, on
-# all CPUs at once and with filters. The text takes no more room in the ring than it
-# has.
+# The text of hyp_trace_printk() has numbers as printf(3) has them, at the ends of their ranges, on
+# all CPUs at once and with filters. Its record is that of the kernel's trace_printk(), and has
+# no more room in the ring than its arguments take.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
 # shellcheck source=tools/testing/selftests/hyp-trace/numbers.sh
 . "$DIR/numbers.sh"
 
 EVENT=$HYP/events/hypervisor/hyp_printk
+BPRINT=$(sed -n 's/^ID: //p' "$TRACEFS/events/ftrace/bprint/format")
 
-# A number, and its text: 64 bits, 32 in hex, 32 with a sign, 8, a letter,
-# half of it with a sign.
+# A number, and its text: 64 bits, 32 in hex, 32 with a sign, 8, 16 in octal, half of it with a
+# sign.
 TABLE='
-0;0: 0x00000000 0 0   A +0
-1;1: 0x00000001 1 1   B +0
-25;25: 0x00000019 25 25  Z +12
-42;42: 0x0000002a 42 42  Q +21
-255;255: 0x000000ff 255 255 V +127
-256;256: 0x00000100 256 0   W +128
-2147483648;2147483648: 0x80000000 -2147483648 0   Y +1073741824
-4294967295;4294967295: 0xffffffff -1 255 V +2147483647
-4294967296;4294967296: 0x00000000 0 0   W +2147483648
-9223372036854775807;9223372036854775807: 0xffffffff -1 255 H +4611686018427387903
-9223372036854775808;9223372036854775808: 0x00000000 0 0   I -4611686018427387904
-18446744073709551615;18446744073709551615: 0xffffffff -1 255 P -1
+0;0: 0x00000000 0   0 0 0
+1;1: 0x00000001 1   1 1 0
+25;25: 0x00000019 25  25 31 12
+42;42: 0x0000002a 42  42 52 21
+255;255: 0x000000ff 255 255 377 127
+256;256: 0x00000100 256   0 400 128
+2147483648;2147483648: 0x80000000 -2147483648   0 0 1073741824
+4294967295;4294967295: 0xffffffff -1 255 177777 2147483647
+4294967296;4294967296: 0x00000000 0   0 0 2147483648
+9223372036854775807;9223372036854775807: 0xffffffff -1 255 177777 4611686018427387903
+9223372036854775808;9223372036854775808: 0x00000000 0   0 0 -4611686018427387904
+18446744073709551615;18446744073709551615: 0xffffffff -1 255 177777 -1
 '
 
 # write_all: the numbers of the table.
@@ -55,27 +56,42 @@ misplaced() {
 	' trace
 }
 
-# The strings in the ring are where the record says, with their null, and no more.
-misshapen() {
+# records: the words of each record in the ring.
+records() {
 	for file in "$HYP"/per_cpu/cpu*/trace_pipe_raw; do
 		fileop drain "$file"
 	done | od -An -v -tu4 |
 		awk -v page=$((PAGE_BYTES + 16)) -v id="$(cat "$EVENT/id")" \
-			-f "$DIR/records.awk" |
-		awk '
-			{
-				at = $3 % 65536
-				len = int($3 / 65536)
-				words = int((at + len + 3) / 4)
-			}
-			at != 12 || len < 30 || len > 128 || NF != words { print }
-			END { if (NR != 12) print NR " records" }'
+			-f "$DIR/records.awk"
+}
+
+# What printk_formats has for the address that a record has, in two words
+formats() {
+	while read -r _ _ _ _ low high _; do
+		address=$(printf '0x%x' $((high << 32 | low)))
+		sed -n "s/^$address : //p" "$HYP/printk_formats"
+	done | uniq -c
+}
+
+# misshapen FILE: records that do not have the arguments of the table's numbers, 8 bytes, four times
+# 4, and 8; and no room beyond.
+misshapen() {
+	awk '
+		NR == FNR { split($0, word, ";"); id[FNR] = word[1]; next }
+		$7 + $8 * 4294967296 != id[FNR] + 0 || NF != 14 { print }
+		$9 != $7 || $10 != $7 || $11 != $7 % 256 || $12 != $7 % 65536 { print }
+		END { if (FNR != 12) print FNR " records" }' table "$1"
+}
+
+# fields FILE: of a format file, those behind the common ones
+fields() {
+	grep -v common_ "$1" | grep field:
 }
 
 echo "$TABLE" | grep . >table
 cut -d ';' -f 2 table >expected
 
-plan 11 write_event
+plan 15 write_event
 only hyp_printk
 none "the text of each number" differing_texts expected
 only selftest
@@ -87,18 +103,26 @@ echo 'common_pid != 1' >"$EVENT/filter"
 none "all texts with a filter that matches all" differing_texts expected
 echo 'common_pid == 1' >"$EVENT/filter"
 none "no text with a filter that matches none" differing_texts /dev/null
-is "a filter of text is refused" "$(fileop write "$EVENT/filter" 'text == "x"')" EINVAL
+is "a filter of the arguments is refused" "$(fileop write "$EVENT/filter" 'buf == 1')" EINVAL
+echo 'fmt == 0' >"$EVENT/filter"
+none "no text with a filter of another format" differing_texts /dev/null
 echo 0 >"$EVENT/filter"
-is "the field is a string" "$(grep -c 'field:__data_loc char\[\] text;' "$EVENT/format")" 1
-is "the string is all that is printed" "$(grep '^print fmt' "$EVENT/format")" \
-	'print fmt: "%s", __get_str(text)'
+is "the fields are those of trace_printk()" "$(fields "$EVENT/format")" \
+	"$(fields "$TRACEFS/events/ftrace/bprint/format")"
+is "so is the id" "$(cat "$EVENT/id") $(sed -n 's/^ID: //p' "$EVENT/format")" "$BPRINT $BPRINT"
+is "printk_formats is the kernel's" "$(cat "$HYP/printk_formats")" \
+	"$(cat "$TRACEFS/printk_formats")"
+is "the kernel reports no trace_printk()" "$(dmesg | grep -c 'trace_printk() being used')" 0
 
 reset
 only hyp_printk
 echo 1 >"$HYP/tracing_on"
 write_all
 echo 0 >"$HYP/tracing_on"
-none "in the ring: a null at its end, and no room beyond" misshapen
+records >words
+none "in the ring: each argument, and no room beyond" misshapen words
+is "the address of the format is in printk_formats" "$(formats <words)" \
+	'     12 "write_event %llu: 0x%08x %d %3u %o %lld"'
 
 reset_to 4096
 only selftest hyp_printk

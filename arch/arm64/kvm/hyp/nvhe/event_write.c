@@ -235,21 +235,61 @@ HYP_EVENT_WRITE(24, u64, HE_PROTO(u64 a, u64 b, u64 c), HE_ASSIGN(a, b, c), hyp_
 HYP_EVENT_WRITE(48, u64, HE_PROTO(u64 a, u64 b, u64 c, u64 d, u64 e, u64 f),
 		HE_ASSIGN(a, b, c, d, e, f), hyp_clock_count(), a, b, c, d, e, f)
 
-static noinline void hyp_event_write_text(const char *text)
+/* From an address of EL2's image to that of the kernel's symbol; the host sets it at boot. */
+u64 hyp_kimg_offset __ro_after_init;
+
+static noinline void hyp_event_printk_slow(u64 ip, u64 fmt, struct hyp_event_hyp_printk *record,
+					   unsigned long size, u64 count)
 {
-	trace_hyp_printk(text);
+	record->ip = ip;
+	record->fmt = fmt;
+	hyp_event_write(HYP_EVENT_hyp_printk, &record->header, size, count);
+}
+
+static __always_inline void hyp_event_put_part(void **to, const void **from, unsigned long size,
+					       unsigned long part)
+{
+	if (!(size & part))
+		return;
+
+	memcpy(*to, *from, part);
+	*to += part;
+	*from += part;
+}
+
+/* Copy arguments: a test for each bit of the size is shorter than a loop. */
+static __always_inline void hyp_event_put_args(void *to, const void *from, unsigned long size)
+{
+	BUILD_BUG_ON(sizeof_field(struct hyp_printk_record, words) >= 64);
+
+	hyp_event_put_part(&to, &from, size, 32);
+	hyp_event_put_part(&to, &from, size, 16);
+	hyp_event_put_part(&to, &from, size, 8);
+	hyp_event_put_part(&to, &from, size, 4);
 }
 
 /**
- * hyp_event_printk - write a text as an event
- * @fmt:	for hyp_format()
- * @args:	likewise
- * @nr_args:	likewise
+ * hyp_event_printk - write a hyp_trace_printk(), on the fast path if possible
+ * @ip:		where it is, _THIS_IP_
+ * @fmt:	the format, a hyp_printk_format.fmt
+ * @record:	the record, of which only the arguments behind the structure are set
+ * @size:	bytes of the record
  */
-void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args)
+void hyp_event_printk(unsigned long ip, const char *fmt, struct hyp_event_hyp_printk *record,
+		      unsigned long size)
 {
-	char text[HYP_EVENT_MAX_STRING];
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+	u64 kimg_ip = ip + hyp_kimg_offset, kimg_fmt = (u64)fmt + hyp_kimg_offset;
+	u64 count = hyp_clock_count(), *to;
+	struct trace_ring_event event;
 
-	hyp_format(text, sizeof(text), fmt, args, nr_args);
-	hyp_event_write_text(text);
+	if (!__hyp_event_try_reserve(cpu, HYP_EVENT_hyp_printk, size - sizeof(record->header),
+				     count, &event))
+		return hyp_event_printk_slow(kimg_ip, kimg_fmt, record, size, count);
+
+	to = event.data;
+	*to++ = kimg_ip;
+	*to++ = kimg_fmt;
+	hyp_event_put_args(to, record + 1, size - sizeof(*record));
+	trace_ring_commit(&cpu->ring, &event);
 }

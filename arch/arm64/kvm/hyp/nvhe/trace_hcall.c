@@ -182,8 +182,8 @@ void handle___hyp_trace_write_event(struct kvm_cpu_context *host_ctxt)
 
 		trace_selftest(id);
 	}
-	hyp_trace_printk("write_event %llu: 0x%08x %d %-3u %c %+lld", *reg, (u32)*reg, (s32)*reg,
-			 (u8)*reg, (char)('A' + *reg % 26), (s64)*reg >> 1);
+	hyp_trace_printk("write_event %llu: 0x%08x %d %3u %o %lld", *reg, (u32)*reg, (s32)*reg,
+			 (u8)*reg, (u16)*reg, (s64)*reg >> 1);
 	cpu_reg(host_ctxt, 1) = 0;
 }
 #endif

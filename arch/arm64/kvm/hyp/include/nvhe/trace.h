@@ -11,6 +11,7 @@
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/instruction_pointer.h>
 #include <linux/limits.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -67,7 +68,8 @@ void hyp_event_write_12(unsigned long nr, u64 a, u64 b);
 void hyp_event_write_16(unsigned long nr, u64 a, u64 b);
 void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c);
 void hyp_event_write_48(unsigned long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
-void hyp_event_printk(const char *fmt, const u64 *args, unsigned int nr_args);
+void hyp_event_printk(unsigned long ip, const char *fmt, struct hyp_event_hyp_printk *record,
+		      unsigned long size);
 
 /* trace_hcall.c */
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt);
@@ -221,17 +223,16 @@ static __always_inline void hyp_event_write_record(unsigned long nr,
 	}
 #include <asm/kvm_hypevents.h>
 
-/* The arguments as 64-bit numbers. Fails to compile for pointers. */
-#define __hyp_printk_args(none, a, b, c, d, e, f, rest...)		\
-	{ (a) | 0ULL, (b) | 0ULL, (c) | 0ULL, (d) | 0ULL, (e) | 0ULL, (f) | 0ULL }
-
-#define __hyp_printk(fmt, args...)					\
+#define __hyp_printk(format, args...)					\
 do {									\
-	if (unlikely(READ_ONCE(hyp_event_on_hyp_printk))) {		\
-		const u64 __args[HYP_PRINTK_MAX_ARGS] =			\
-			__hyp_printk_args(0, ##args, 0, 0, 0, 0, 0, 0);	\
+	HYP_PRINTK_FORMAT(__format, format, ##args);			\
 									\
-		hyp_event_printk(fmt, __args, COUNT_ARGS(args));	\
+	if (trace_hyp_printk_enabled()) {				\
+		struct hyp_printk_record __record __uninitialized;	\
+		unsigned int __size = hyp_printk_pack(__record.words, ##args);	\
+									\
+		hyp_event_printk(_THIS_IP_, __format.fmt, &__record.event,	\
+				 sizeof(__record.event) + __size);	\
 	}								\
 } while (0)
 
@@ -245,30 +246,25 @@ static inline void hyp_trace_unpark(void) { }
 	static inline void trace_##name(proto) { }
 #include <asm/kvm_hypevents.h>
 
-#define __hyp_printk(fmt, args...)	do { } while (0)
+#define __hyp_printk(format, args...)	do { } while (0)
 
 #endif /* CONFIG_KVM_HYP_TRACING */
 
-/* Has the compiler check the format against its arguments. */
-static inline __printf(1, 2) void hyp_printk_check(const char *fmt, ...)
-{
-}
-
 /**
  * hyp_trace_printk - trace a text, as trace_printk() does in the kernel
- * @fmt:	a literal format as of printf(3), with conversions of integers only
+ * @fmt:	a literal format as of printf(3), with the conversions of integers that are
+ *		listed in nvhe/printk.h
  * @args:	integers, HYP_PRINTK_MAX_ARGS at most
  *
- * For debugging. The text is an event hyp_printk, cut to HYP_EVENT_MAX_STRING - 1
- * characters. While that event is off, this is three instructions and does not evaluate @args.
+ * For debugging. It writes an event hyp_printk, of which readers make the text, cut to
+ * HYP_EVENT_MAX_STRING - 1 characters. While that event is off, this is three instructions and
+ * does not evaluate @args.
  *
  * Context: any at EL2.
  */
 #define hyp_trace_printk(fmt, args...)					\
 do {									\
-	BUILD_BUG_ON(COUNT_ARGS(args) > HYP_PRINTK_MAX_ARGS);		\
-	if (0)								\
-		hyp_printk_check("" fmt, ##args);			\
+	hyp_printk_check("" fmt, ##args);				\
 	__hyp_printk("" fmt, ##args);					\
 } while (0)
 
