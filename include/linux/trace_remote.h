@@ -171,10 +171,10 @@ enum trace_remote_list {
 /**
  * struct trace_remote_functions - the functions that a remote can trace
  * @nr:		how many
- * @name:	the name of one, by its number, into @name of KSYM_NAME_LEN bytes; an empty string if
- *		it has none
- * @set:	trace the functions that have a bit in @on, and no others. At first none is. Calls are
- *		serialised. Returns 0 or an errno
+ * @name:	the name of one, by its number, into @name of KSYM_NAME_LEN bytes; an empty string
+ *		if it has none
+ * @set:	trace the functions that have a bit in @on, and no others. At first none is. Calls
+ *		are serialised. Returns 0 or an errno
  *
  * Both are called in process context and may sleep.
  */

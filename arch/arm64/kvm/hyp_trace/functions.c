@@ -13,13 +13,13 @@
  */
 #include <linux/array_size.h>
 #include <linux/bitmap.h>
+#include <linux/cacheflush.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/trace_seq.h>
 
-#include <asm/cacheflush.h>
 #include <asm/kvm_hypfunc.h>
 #include <asm/kvm_mmu.h>
 #include <asm/patching.h>
