@@ -39,6 +39,8 @@ FEWER = {
                                 "functions hostile faults hotplug stress load",
     ("functions", "nvhe"): "mode files guest events each_event functions stress load",
 }
+# These need the option that the kernel "functions" alone has.
+OF_FUNCTIONS = "functions.sh", "tracers.sh"
 # Of each configuration the set, the seconds, the kernel, the mode, the CPU, and how many CPUs
 CONFIGURATIONS = """\
 fast 180 default protected max 2
@@ -82,7 +84,8 @@ def scripts(written, config, mode, smp):
     if mode in ("vhe", "none"):
         return ["mode.sh"]
     fewer = FEWER.get((config, mode)) or FEWER.get((config, int(smp))) or ""
-    return option("KSELFTESTS").split() or [f"{name}.sh" for name in fewer.split()] or written
+    return option("KSELFTESTS").split() or [f"{name}.sh" for name in fewer.split()] or [
+        name for name in written if name not in OF_FUNCTIONS]
 
 
 @pytest.mark.parametrize("config, mode, cpu, smp", rows(CONFIGURATIONS))
