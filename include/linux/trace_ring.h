@@ -49,21 +49,21 @@ struct trace_ring_entry {
 
 /**
  * struct trace_ring - the ring of one CPU
- * @page:	the page being written
- * @meta:	the meta page; the writer loads nothing of it but a task, trace_ring_task()
+ * @commit:	that of the page being written, trace_ring_page()
+ * @write:	bytes of the page that are written, or TRACE_RING_EMPTY
  * @time_stamp:	time of the last event, ns
  * @entries:	events written
- * @write:	bytes of @page that are written, or TRACE_RING_EMPTY
- * @page_entries: @entries when @page was begun
- * @page_id:	id of @page
+ * @meta:	the meta page; the writer loads nothing of it but a task, trace_ring_task()
+ * @page_entries: @entries when the page was begun
+ * @page_id:	id of the page
  * @tail_slot:	@tail % @nr_slots
- * @tail:	position of @page
+ * @tail:	position of the page
  * @dropped:	events that did not fit on a page, or for which the ring had no room
  * @overrun:	events overwritten before they were read
  * @bytes:	bytes of events on the pages that the writer has left
  * @overrun_bytes: bytes of those overwritten before they were read
  * @base:	events at positions before this one are cleared
- * @ended:	bytes of @page that are written, if no event may follow there, so that @write is
+ * @ended:	bytes of the page that are written, if no event may follow there, so that @write is
  *		TRACE_RING_PAGE_DATA; else 0
  * @overwrite:	unread events are overwritten; otherwise, new events are dropped
  * @head:	position after the reader's page
@@ -75,16 +75,17 @@ struct trace_ring_entry {
  * @max_pages:	pages that the ring will have
  * @nr_slots:	@max_pages - 1
  *
- * @page to @overwrite belong to the writer; the reader loads @tail and @overrun of them.
+ * @commit to @overwrite belong to the writer; the reader loads @tail and @overrun of them.
  * @head to @reader_overrun belong to the reader. @meta, and @dir to @nr_slots, are
- * constant after trace_ring_start(). What each event needs comes first.
+ * constant after trace_ring_start(). What each event needs comes first, in pairs that one
+ * instruction can load. The word that ends an event, @commit, has no offset to be added.
  */
 struct trace_ring {
-	struct ring_buffer_writer_page	*page;
-	struct ring_buffer_writer_meta	*meta;
+	unsigned long			*commit;
+	unsigned long			write;
 	u64				time_stamp;
 	u64				entries;
-	unsigned long			write;
+	struct ring_buffer_writer_meta	*meta;
 
 	u64				page_entries;
 	u32				page_id;
@@ -112,14 +113,14 @@ struct trace_ring {
 /**
  * struct trace_ring_event - an event that is reserved and not yet committed
  * @data:	where to write the data, aligned to 4 bytes
- * @page:	the page of the event
- * @end:	bytes of @page that are written when the event is committed
+ * @commit:	that of the event's page
+ * @end:	bytes of the page that are written when the event is committed
  * @ts:		time of the event, ns
  * @entries:	events written when it is committed
  */
 struct trace_ring_event {
 	void				*data;
-	struct ring_buffer_writer_page	*page;
+	unsigned long			*commit;
 	unsigned long			end;
 	u64				ts;
 	u64				entries;
@@ -155,6 +156,12 @@ static inline void *trace_ring_pop_page(struct trace_ring *ring)
 	return trace_ring_pop_pages(ring, 1, &nr);
 }
 
+/* The page of a commit word */
+static inline struct ring_buffer_writer_page *trace_ring_page(unsigned long *commit)
+{
+	return (void *)commit - offsetof(struct ring_buffer_writer_page, commit);
+}
+
 /* Bytes of the current page that are written */
 static inline unsigned long trace_ring_used(const struct trace_ring *ring)
 {
@@ -179,10 +186,9 @@ static __always_inline bool
 trace_ring_try_reserve_unless(struct trace_ring *ring, unsigned int size, u64 ts, u64 refused,
 			      struct trace_ring_event *event)
 {
-	struct ring_buffer_writer_page *page = ring->page;
+	unsigned long *commit = ring->commit, write = ring->write;
 	u64 delta = ts - ring->time_stamp, entries = ring->entries;
-	unsigned long write = ring->write;
-	void *at = (void *)page + write;
+	void *at = (void *)commit + write;
 	u32 *header;
 
 	/* Keep the compiler from adding the offsets that load and store instructions have. */
@@ -195,11 +201,12 @@ trace_ring_try_reserve_unless(struct trace_ring *ring, unsigned int size, u64 ts
 	if (unlikely(write > TRACE_RING_PAGE_DATA - sizeof(*header) - size))
 		return false;
 
-	header = at + offsetof(struct ring_buffer_writer_page, data);
+	header = at + (offsetof(struct ring_buffer_writer_page, data) -
+		       offsetof(struct ring_buffer_writer_page, commit));
 	*header = rb_writer_header(size / sizeof(u32), delta);
 
 	event->data = header + 1;
-	event->page = page;
+	event->commit = commit;
 	event->end = write + sizeof(*header) + size;
 	event->ts = ts;
 	event->entries = entries + 1;
@@ -243,7 +250,7 @@ static __always_inline void trace_ring_commit(struct trace_ring *ring,
 	ring->entries = event->entries;
 	ring->write = event->end;
 
-	smp_store_release(&event->page->commit, event->end);	/* (A) */
+	smp_store_release(event->commit, event->end);	/* (A) */
 }
 
 #endif /* _LINUX_TRACE_RING_H */

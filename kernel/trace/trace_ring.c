@@ -324,6 +324,15 @@ static void trace_ring_fill_meta(struct trace_ring *ring)
 	meta->reader.id = ring->reader_id;
 }
 
+/* Write to an empty page. */
+static void trace_ring_begin_page(struct trace_ring *ring, u32 id)
+{
+	ring->page_id = id;
+	ring->commit = &trace_ring_entry(ring, id)->page->commit;
+	ring->write = TRACE_RING_EMPTY;
+	WRITE_ONCE(*ring->commit, 0);
+}
+
 /**
  * trace_ring_start - finish the setup of a ring that has all its pages
  * @ring:	the ring
@@ -338,9 +347,7 @@ int trace_ring_start(struct trace_ring *ring)
 		return -EINVAL;
 
 	ring->reader_id = ring->nr_slots;
-	ring->write = TRACE_RING_EMPTY;
-	ring->page = trace_ring_entry(ring, 0)->page;
-	WRITE_ONCE(ring->page->commit, 0);
+	trace_ring_begin_page(ring, 0);
 	trace_ring_fill_meta(ring);
 	return 0;
 }
@@ -429,13 +436,10 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 	smp_wmb();					/* (G), (N) */
 
 	trace_ring_finish_page(ring);
-	ring->page_id = trace_ring_claim_slot(ring, slot, pos);
-	ring->page = trace_ring_entry(ring, ring->page_id)->page;
-	ring->write = TRACE_RING_EMPTY;
+	trace_ring_begin_page(ring, trace_ring_claim_slot(ring, slot, pos));
 	ring->ended = 0;
 	ring->page_entries = ring->entries;
 	ring->tail_slot = slot;
-	WRITE_ONCE(ring->page->commit, 0);
 
 	smp_store_release(&ring->tail, pos);		/* (B) */
 	smp_store_release(&ring->meta->tail, pos);	/* (B) */
@@ -443,7 +447,7 @@ static noinline void trace_ring_next_page(struct trace_ring *ring)
 
 static u32 *trace_ring_put(struct trace_ring_event *event, u32 word)
 {
-	u32 *p = (u32 *)&event->page->data[event->end];
+	u32 *p = (u32 *)&trace_ring_page(event->commit)->data[event->end];
 
 	*p = word;
 	event->end += sizeof(word);
@@ -463,13 +467,13 @@ static bool trace_ring_fits(struct trace_ring *ring, u32 need, u64 delta)
 static void trace_ring_init_event(struct trace_ring *ring, u64 ts, struct trace_ring_event *event)
 {
 	*event = (struct trace_ring_event) {
-		.page	= ring->page,
+		.commit	= ring->commit,
 		.end	= trace_ring_used(ring),
 		.ts	= ts,
 		.entries = ring->entries + 1,
 	};
 	if (!event->end)
-		WRITE_ONCE(ring->page->time_stamp, ts);
+		WRITE_ONCE(trace_ring_page(ring->commit)->time_stamp, ts);
 }
 
 /**

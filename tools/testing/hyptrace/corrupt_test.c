@@ -26,7 +26,7 @@ static struct trace_ring essence(const struct fixture *f)
 	struct trace_ring ring;
 
 	memcpy(&ring, &f->ring, sizeof(ring));
-	ring.page = NULL;
+	ring.commit = NULL;
 	ring.meta = NULL;
 	ring.dir = NULL;
 	return ring;
@@ -38,7 +38,7 @@ static void check_same(const struct fixture *f, const struct fixture *twin)
 	u32 i;
 
 	CHECK(!memcmp(&ring, &other, sizeof(ring)));
-	CHECK(f->ring.page == f->pages[f->ring.page_id]);
+	CHECK(trace_ring_page(f->ring.commit) == f->pages[f->ring.page_id]);
 	for (i = 0; i < f->nr_pages; i++) {
 		CHECK(f->dir[0][i].slot == twin->dir[0][i].slot);
 		CHECK(f->dir[0][i].nr_events == twin->dir[0][i].nr_events);

@@ -125,8 +125,8 @@ static void test_memory(void)
 		CHECK(trace_ring_reserve(&f.ring, size, size * EXTEND, &event));
 		data = event.data;
 		CHECK((uintptr_t)data % 4 == 0);
-		CHECK(data >= f.ring.page->data);
-		CHECK(data + size <= (u8 *)f.ring.page + PAGE_SIZE);
+		CHECK(data >= trace_ring_page(f.ring.commit)->data);
+		CHECK(data + size <= (u8 *)trace_ring_page(f.ring.commit) + PAGE_SIZE);
 		trace_ring_commit(&f.ring, &event);
 	}
 	fixture_free(&f);
@@ -277,12 +277,12 @@ static bool refuses(struct fixture *f, u32 size, u64 time)
 	struct trace_ring ring = f->ring;
 	struct trace_ring_event event;
 
-	memcpy(before, f->ring.page, PAGE_SIZE);
+	memcpy(before, trace_ring_page(f->ring.commit), PAGE_SIZE);
 	if (trace_ring_try_reserve(&f->ring, size, time, &event))
 		return false;
 
 	CHECK(!memcmp(&ring, &f->ring, sizeof(ring)));
-	CHECK(!memcmp(before, f->ring.page, PAGE_SIZE));
+	CHECK(!memcmp(before, trace_ring_page(f->ring.commit), PAGE_SIZE));
 	return true;
 }
 

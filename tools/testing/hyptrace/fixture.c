@@ -316,7 +316,7 @@ u64 fixture_used(const struct fixture *f, u32 id)
 /* How many events were written: what is on the page being written is not in the meta page. */
 u64 fixture_entries(const struct fixture *f)
 {
-	const struct ring_buffer_writer_page *page = f->ring.page;
+	const struct ring_buffer_writer_page *page = trace_ring_page(f->ring.commit);
 
 	if (f->meta->tail < f->meta->base)
 		return f->meta->meta.entries;

@@ -156,7 +156,7 @@ static void test_swap_writers_page(void)
 		fixture_write_shares(&f, 3, 3 * lap, 1);
 		expect_shares(&f, 3, 3 * lap, 3 * lap + 1, 0);
 		CHECK(f.meta->reader == lap && f.meta->tail == lap);
-		CHECK(f.pages[f.meta->meta.reader.id] == f.ring.page);
+		CHECK(f.pages[f.meta->meta.reader.id] == trace_ring_page(f.ring.commit));
 		CHECK(!f.meta->reader_entries);
 		expect_no_data(&f);
 		fixture_write_shares(&f, 3, 3 * lap + 1, 2);

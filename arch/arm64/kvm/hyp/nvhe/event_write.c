@@ -222,6 +222,8 @@ void hyp_event_write_##size(unsigned long nr, params)				\
 										\
 	to = event.data;							\
 	*to = (struct hyp_event_words_##size) {{ fields }};			\
+	/* Keep the compiler from keeping the ring's address, too. */		\
+	OPTIMIZER_HIDE_VAR(cpu);						\
 	trace_ring_commit(&cpu->ring, &event);					\
 }
 

@@ -36,28 +36,29 @@ enum hyp_trace_writer {
 
 /**
  * struct hyp_trace_cpu - tracing on one CPU
+ * @types:	by event: the part of the record's header before the pid, if the event is on
+ *		and is not on the slow path alone; else 0
  * @ring:	the ring; it begins with what each event needs
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
  * @entered:	when the stay that is under way began, hyp_clock_count()
  * @timing:	the generation of that, see stay_length.c; or 0
- * @types:	by event: the part of the record's header before the pid, if the event is on
- *		and is not on the slow path alone; else 0
  * @filter:	the filter that the CPU is reading, see filter.c; NULL for none
  * @writer:	enum hyp_trace_writer
  * @lock:	covers @state and all but the writer's part of @ring
  * @state:	what may be done with the ring
  *
- * Only the CPU itself uses @config to @types. While it runs and is not HYP_TRACE_ON, @config
- * is 0. So it is from a CPU's first event after EL2 has stopped tracing.
+ * Only the CPU itself uses @types, and @config to @timing. While it runs and is not
+ * HYP_TRACE_ON, @config is 0. So it is from a CPU's first event after EL2 has stopped tracing.
+ * @types comes first, so that no event adds its offset.
  */
 struct hyp_trace_cpu {
+	u32			types[NR_HYP_EVENTS];
 	struct trace_ring	ring;
 	u64			config;
 	struct hyp_clock	clock;
 	u64			entered;
 	u32			timing;
-	u32			types[NR_HYP_EVENTS];
 	const struct hyp_filter	*filter;
 	atomic_t		writer;
 	hyp_spinlock_t		lock;
