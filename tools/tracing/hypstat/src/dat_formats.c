@@ -7,6 +7,7 @@
 #include <tracefs.h>
 
 #include "dat_formats.h"
+#include "events.h"
 
 /* A file of the top level; without it, an empty text. */
 static void write_file(struct dat_writer *dat, const char *name)
@@ -75,11 +76,32 @@ static void write_systems(struct dat_writer *dat, const char * const *systems, u
 	dat_section_end(dat, DAT_EVENT_FORMATS);
 }
 
-/* The names of the kernel's functions are in no event that is recorded. */
+/* The symbols of EL2's image. No other function of the kernel is in an event that is recorded. */
+static void write_symbols(struct dat_writer *dat)
+{
+	char *text = NULL, *line = NULL;
+	FILE *kallsyms = fopen("/proc/kallsyms", "re"), *out;
+	size_t size = 0, room = 0;
+
+	out = open_memstream(&text, &size);
+	while (kallsyms && out && getline(&line, &room, kallsyms) > 0) {
+		if (strstr(line, " " NVHE_PREFIX))
+			fputs(line, out);
+	}
+	if (out)
+		fclose(out);
+	if (kallsyms)
+		fclose(kallsyms);
+	dat_write_u32(dat, size);
+	dat_write(dat, text, size);
+	free(text);
+	free(line);
+}
+
 static void write_texts(struct dat_writer *dat)
 {
 	dat_section(dat, DAT_KALLSYMS);
-	dat_write_u32(dat, 0);
+	write_symbols(dat);
 	dat_section_end(dat, DAT_KALLSYMS);
 	dat_section(dat, DAT_PRINTK);
 	write_short_file(dat, "printk_formats");

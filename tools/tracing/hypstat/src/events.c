@@ -3,6 +3,7 @@
  * Decodes raw records. Where the fields are is found once for each event; a record is read
  * by these offsets, and no text is made of it.
  */
+#include <stdio.h>
 #include <string.h>
 #include <event-parse.h>
 
@@ -24,6 +25,8 @@ static const struct description descriptions[] = {
 	{ KIND_GUEST_ENTER, "hypervisor", "guest_enter", { "vcpu", "vm_pid", "vm_fd" } },
 	{ KIND_GUEST_EXIT, "hypervisor", "guest_exit",
 	  { "vcpu", "vm_pid", "vm_fd", "exit_code", "esr" } },
+	{ KIND_FUNC, "hypervisor", "func", { "ip" } },
+	{ KIND_FUNC_RET, "hypervisor", "func_ret", { "ip" } },
 	{ KIND_SCHED_SWITCH, "sched", "sched_switch", { "next_pid" } },
 	{ KIND_IRQ_ENTRY, "irq", "irq_handler_entry", { "irq" } },
 	{ KIND_IRQ_EXIT, "irq", "irq_handler_exit", { "irq" } },
@@ -217,6 +220,26 @@ void events_decode(const struct events *events, const void *data, unsigned int s
 		event->values[i] = read_field(events, &decoder->fields[i], data);
 	event->comm = (const char *)data + decoder->comm.offset;
 	event->comm_size = decoder->comm.size;
+}
+
+/**
+ * events_function - the name of a function of EL2
+ * @events: of the file
+ * @ip: the function, as func and func_ret have it; 0 for none
+ * @text: where it may be written
+ * @size: the size of that
+ *
+ * Return: the name; the address, if the file has no symbols.
+ */
+const char *events_function(const struct events *events, u64 ip, char *text, size_t size)
+{
+	const char *name = ip ? tep_find_function(events->tep, ip) : "none that is traced";
+
+	if (!name)
+		snprintf(text, size, "%#llx", (unsigned long long)ip);
+	else if (!strncmp(name, NVHE_PREFIX, strlen(NVHE_PREFIX)))
+		return name + strlen(NVHE_PREFIX);
+	return name ?: text;
 }
 
 /**

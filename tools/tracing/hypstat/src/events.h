@@ -7,6 +7,9 @@
 
 #include "names.h"
 
+/* What the kernel's symbols of EL2's image begin with */
+#define NVHE_PREFIX	"__kvm_nvhe_"
+
 struct tep_handle;
 struct tep_event;
 
@@ -19,6 +22,8 @@ enum kind {
 	KIND_HOST_HCALL,
 	KIND_GUEST_ENTER,
 	KIND_GUEST_EXIT,
+	KIND_FUNC,
+	KIND_FUNC_RET,
 	KIND_SCHED_SWITCH,
 	KIND_IRQ_ENTRY,
 	KIND_IRQ_EXIT,
@@ -34,6 +39,7 @@ enum kind {
 enum { ENTER_REASON };
 enum { HCALL_ID, HCALL_INVALID };
 enum { GUEST_VCPU, GUEST_VM_PID, GUEST_VM_FD, GUEST_EXIT_CODE, GUEST_ESR };
+enum { FUNC_IP };
 enum { SWITCH_NEXT_PID };
 enum { IRQ_NUMBER };
 
@@ -116,6 +122,8 @@ static inline unsigned int esr_class(u64 esr)
 {
 	return esr >> 26 & 0x3f;
 }
+
+const char *events_function(const struct events *events, u64 ip, char *text, size_t size);
 
 bool events_init(struct events *events, struct tep_handle *tep);
 void events_decode(const struct events *events, const void *data, unsigned int size,

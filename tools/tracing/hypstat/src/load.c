@@ -42,6 +42,7 @@ void load_open(struct load *load)
 	if (!events_init(load->events, load->dat.tep))
 		die("%s has no events of the hypervisor: %s", load->file, advice);
 	load->stays->exit_guest = load->events->exit_guest;
+	load->stays->exit_host = load->events->exit_host;
 }
 
 static bool is_host(const struct event *event)

@@ -10,6 +10,7 @@
 #include <tracefs.h>
 
 #include "dat_formats.h"
+#include "functions.h"
 #include "instance.h"
 #include "record.h"
 #include "recorder.h"
@@ -24,13 +25,14 @@
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat record [-h] [-o file] [-d s|m|h|d] [-e sys[:event]]... [-s us] [--trace-buffer-size kB] [COMMAND ...]",
+	"  usage: hypstat record [-h] [-o file] [-d s|m|h|d] [-e sys[:event]]... [-f pattern] [-s us] [--trace-buffer-size kB] [COMMAND ...]",
 	"",
 	"	COMMAND: record while it runs; without it, until Ctrl-C or the duration's end",
 	"",
 	"	  -o/--output file: the file, default trace.dat",
 	"	  -d/--duration time[s|m|h|d]: the duration of the session",
 	"	  -e/--event sys[:event]: record events of the host, too, such as kvm, sched and irq",
+	"	  -f/--functions pattern: trace these functions of EL2, such as '*'",
 	"	  -s/--stop us: end at the first stay at EL2 that takes longer, and explain it",
 	"	     --trace-buffer-size kB: the size of the buffers of each CPU",
 	"	  -h/--help: print this menu",
@@ -44,6 +46,7 @@ static const struct option long_options[] = {
 	{ "output",		required_argument,	NULL, 'o' },
 	{ "duration",		required_argument,	NULL, 'd' },
 	{ "event",		required_argument,	NULL, 'e' },
+	{ "functions",		required_argument,	NULL, 'f' },
 	{ "stop",		required_argument,	NULL, 's' },
 	{ "trace-buffer-size",	required_argument,	NULL, OPTION_BUFFER_SIZE },
 	{ "help",		no_argument,		NULL, 'h' },
@@ -57,6 +60,7 @@ static const struct option long_options[] = {
  * @buffer_size: in KB, as text; NULL: as it is
  * @events: the host's
  * @nr_events: how many
+ * @functions: which functions of EL2 are traced
  * @stop: which stay ends it
  * @command: the command and its arguments, or NULL
  * @former_size: of the hypervisor's buffer, in KB, if it was changed
@@ -70,6 +74,7 @@ struct record {
 	const char	*buffer_size;
 	const char	*events[MAX_EVENTS];
 	unsigned int	nr_events;
+	struct functions functions;
 	struct stop	stop;
 	char		**command;
 	long long	former_size;
@@ -95,6 +100,8 @@ static void parse_option(struct record *record, int option)
 		add_event(record, optarg);
 	else if (option == OPTION_BUFFER_SIZE)
 		record->buffer_size = optarg;
+	else if (option == 'f')
+		record->functions.pattern = optarg;
 	else if (option == 's')
 		record->stop.us = parse_stop(optarg);
 	else if (option == 'd')
@@ -108,7 +115,7 @@ static void parse_args(struct record *record, int argc, char **argv)
 	int option;
 
 	/* An option behind COMMAND is the command's. */
-	while ((option = getopt_long(argc, argv, "+o:d:e:s:h", long_options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "+o:d:e:f:s:h", long_options, NULL)) != -1)
 		parse_option(record, option);
 	if (optind < argc)
 		record->command = argv + optind;
@@ -142,6 +149,7 @@ static void prepare_all(struct record *record)
 
 	record->hyp.instance = instance_hypervisor();
 	stop_begin(&record->stop, record->hyp.instance);
+	functions_begin(&record->functions, record->hyp.instance);
 	create_dat(record);
 	record->hyp.read_size = READ_PAGES * sysconf(_SC_PAGESIZE);
 	if (record->buffer_size)
@@ -242,6 +250,7 @@ static void clean_up(void)
 {
 	if (record.hyp.instance) {
 		tracefs_trace_off(record.hyp.instance);
+		functions_end(&record.functions);
 		stop_end(&record.stop);
 		instance_clear(record.hyp.instance);
 		if (record.former_size)

@@ -12,7 +12,7 @@
 
 static const char * const help[] = {
 	"",
-	"  usage: hypstat report [-h] [-c cpu-list] [-s us] [--json|--csv|--prometheus] [FILE]",
+	"  usage: hypstat report [-h] [-c cpu-list] [-s us] [--json|--csv|--prometheus|--folded] [FILE]",
 	"",
 	"	FILE: a trace.dat of hypstat record or trace-cmd record, default trace.dat",
 	"",
@@ -21,12 +21,13 @@ static const char * const help[] = {
 	"	     --json: print JSON, with all times in nanoseconds",
 	"	     --csv: print the tables as comma-separated values",
 	"	     --prometheus: print metrics for node exporter's textfile collector",
+	"	     --folded: print the time in each path of functions, for flame graphs",
 	"	  -h/--help: print this menu",
 	"",
 	NULL,
 };
 
-enum { OPTION_JSON = 256, OPTION_CSV, OPTION_PROMETHEUS };
+enum { OPTION_JSON = 256, OPTION_CSV, OPTION_PROMETHEUS, OPTION_FOLDED };
 
 static const struct option long_options[] = {
 	{ "cpus",	required_argument,	NULL, 'c' },
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{ "json",	no_argument,		NULL, OPTION_JSON },
 	{ "csv",	no_argument,		NULL, OPTION_CSV },
 	{ "prometheus",	no_argument,		NULL, OPTION_PROMETHEUS },
+	{ "folded",	no_argument,		NULL, OPTION_FOLDED },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ }
 };
@@ -68,6 +70,8 @@ static void parse_args(struct report *report, int argc, char **argv)
 			report->print = csv_print;
 		else if (option == OPTION_PROMETHEUS)
 			report->print = prometheus_print;
+		else if (option == OPTION_FOLDED)
+			report->print = folded_print;
 		else
 			usage(help, option == 'h' ? 0 : STATUS_ERROR);
 	}

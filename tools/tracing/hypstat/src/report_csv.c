@@ -35,13 +35,17 @@ static void print_section(const struct summary *summary, enum section_id id)
 			put_number(table->rows[i]->guest);
 		else
 			putchar(',');
+		if (sections[id].has_self)
+			put_number(table->rows[i]->self);
+		else
+			putchar(',');
 		putchar('\n');
 	}
 }
 
 static void print_lost(const char *name, u64 count)
 {
-	printf("losses,%s,%llu,,,,,,,,\n", name, (unsigned long long)count);
+	printf("losses,%s,%llu,,,,,,,,,\n", name, (unsigned long long)count);
 }
 
 /**
@@ -53,9 +57,9 @@ void csv_print(const struct summary *summary)
 	const struct losses *losses = &summary->stays.losses;
 	int i;
 
-	puts("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,guest_ns");
+	puts("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,guest_ns,self_ns");
 	print_row("all", "", &summary->all);
-	puts(",");
+	puts(",,");
 	for (i = 0; i < NR_SECTIONS; i++)
 		print_section(summary, i);
 	print_lost("events", losses->hyp);

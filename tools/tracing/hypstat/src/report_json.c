@@ -29,6 +29,8 @@ static void print_section(struct json *json, const struct summary *summary, enum
 		print_hist(json, &table->rows[i]->hist);
 		if (sections[id].has_guest)
 			json_number(json, "guest_ns", table->rows[i]->guest);
+		if (sections[id].has_self)
+			json_number(json, "self_ns", table->rows[i]->self);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -59,6 +61,25 @@ static void print_inside(struct json *json, const struct summary *summary,
 		json_number(json, "after_ns", stay->events[i].ts - stay->begin);
 		inside_text(summary, stay, &stay->events[i], seq);
 		json_text(json, "text", seq->buffer);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void print_functions(struct json *json, const struct summary *summary,
+			    const struct stay *stay)
+{
+	const struct part *part = stay->functions;
+	char text[ROW_NAME];
+	unsigned int i;
+
+	json_open(json, "functions", '[');
+	for (i = 0; i < stay->nr_functions; i++, part++) {
+		json_open(json, NULL, '{');
+		json_text(json, "name",
+			  part->ip ? events_function(&summary->events, part->ip, text,
+						     sizeof(text)) : "");
+		json_number(json, "self_ns", part->self);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -111,6 +132,7 @@ static void print_longest(struct json *json, const struct summary *summary)
 		print_before(json, summary, stay);
 		json_number(json, "nr_events", stay->nr_events);
 		print_inside(json, summary, stay, &seq);
+		print_functions(json, summary, stay);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

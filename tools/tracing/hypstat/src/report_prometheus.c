@@ -72,6 +72,15 @@ static void print_guest(const struct section *section, const struct table *table
 		print_value(section, "_guest_seconds", table->rows[i], table->rows[i]->guest);
 }
 
+static void print_self(const struct section *section, const struct table *table)
+{
+	unsigned int i;
+
+	print_help(section->metric, "_self", "gauge", "Time in the function itself.");
+	for (i = 0; i < table->nr; i++)
+		print_value(section, "_self_seconds", table->rows[i], table->rows[i]->self);
+}
+
 static void print_section(const struct summary *summary, enum section_id id)
 {
 	const struct table *table = &summary->tables[id];
@@ -82,6 +91,8 @@ static void print_section(const struct summary *summary, enum section_id id)
 	print_max(&sections[id], table);
 	if (sections[id].has_guest)
 		print_guest(&sections[id], table);
+	if (sections[id].has_self)
+		print_self(&sections[id], table);
 }
 
 static void print_gauge(const char *name, const char *help, u64 value)

@@ -29,6 +29,7 @@ void stays_begin(struct stays *stays, int cpu)
 	stays->guest.known = false;
 	stays->last_hcall = NO_HCALL;
 	stays->owner = (struct owner) { .irq = -1, .softirq = -1 };
+	calls_begin(&stays->calls);
 }
 
 /**
@@ -75,6 +76,7 @@ void stays_lost(struct stays *stays, bool host, s64 count)
 	stays->entered_at = 0;
 	stays->guest.known = false;
 	stays->last_hcall = NO_HCALL;
+	calls_begin(&stays->calls);
 }
 
 static void end_of_guest(struct stays *stays, u64 ts)
@@ -114,6 +116,8 @@ static void enter(struct stays *stays, const struct event *event)
 	stay->last_hcall = stays->last_hcall;
 	stay->last_guest = stays->guest;
 	stay->nr_events = 0;
+	stay->nr_functions = 0;
+	calls_begin_stay(&stays->calls, event->ts);
 	set_owner(stays, event);
 }
 
@@ -134,6 +138,8 @@ static void leave(struct stays *stays, const struct event *event)
 	struct stay *stay = &stays->stay;
 
 	stays->entered_at = (u64)event->values[ENTER_REASON] == stays->exit_guest ? event->ts : 0;
+	calls_leave(&stays->calls, event->ts,
+		    (u64)event->values[ENTER_REASON] == stays->exit_host);
 	if (!stays->open) {
 		exit_alone(stays);
 		return;
@@ -145,6 +151,7 @@ static void leave(struct stays *stays, const struct event *event)
 	}
 	stay->end = event->ts;
 	stay->exit_reason = event->values[ENTER_REASON];
+	stay->nr_functions = calls_longest(&stays->calls, stay->functions);
 	stays->ended(stay, stays->arg);
 }
 
@@ -260,6 +267,12 @@ void stays_event(struct stays *stays, const struct event *event)
 	case KIND_GUEST_EXIT:
 		within(stays, event);
 		break;
+	case KIND_FUNC:
+		calls_function(&stays->calls, event->ts, event->values[FUNC_IP]);
+		break;
+	case KIND_FUNC_RET:
+		calls_return(&stays->calls, event->ts, event->values[FUNC_IP]);
+		break;
 	case KIND_CORRUPT:
 		stays->losses.corrupt++;
 		return;
@@ -268,4 +281,13 @@ void stays_event(struct stays *stays, const struct event *event)
 		return;
 	}
 	count_event(stays, event);
+}
+
+/**
+ * stays_free - free what the stays of all CPUs needed
+ * @stays: the stays
+ */
+void stays_free(struct stays *stays)
+{
+	calls_free(&stays->calls);
 }

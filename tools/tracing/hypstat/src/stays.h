@@ -4,6 +4,7 @@
 
 #include <linux/compiler.h>
 
+#include "calls.h"
 #include "events.h"
 
 #define COMM_SIZE	16
@@ -52,7 +53,9 @@ struct inside {
  * @owner: who ran before it
  * @last_hcall: the hypercall before it on that CPU, or NO_HCALL
  * @last_guest: the guest that was entered or exited last before it
- * @nr_events: how many events are in it
+ * @nr_functions: how many functions are kept
+ * @functions: those that took most of it
+ * @nr_events: how many events are in it, without those of functions
  * @events: the first of them
  */
 struct stay {
@@ -71,6 +74,8 @@ struct stay {
 	struct owner	owner;
 	s64		last_hcall;
 	struct guest	last_guest;
+	unsigned int	nr_functions;
+	struct part	functions[STAY_FUNCTIONS];
 	unsigned int	nr_events;
 	struct inside	events[STAY_EVENTS];
 };
@@ -115,6 +120,7 @@ enum before {
  * @last: the time of the last one
  * @nr_events: the hypervisor's events, of all CPUs
  * @exit_guest: hyp_exit's reason of an entry into a guest
+ * @exit_host: hyp_exit's reason of a return to the host
  * @cpu: the CPU that is read, of which all below is the state
  * @open: it is at EL2
  * @before: what came before the next event
@@ -123,6 +129,7 @@ enum before {
  * @last_hcall: the last hypercall, or NO_HCALL
  * @owner: what runs on the host
  * @stay: the stay that is open
+ * @calls: the functions that are entered; what the stay has of them, while @ended is called
  */
 struct stays {
 	void		(*ended)(const struct stay *stay, void *arg);
@@ -133,6 +140,7 @@ struct stays {
 	u64		last;
 	u64		nr_events;
 	u64		exit_guest;
+	u64		exit_host;
 
 	int		cpu;
 	bool		open;
@@ -142,11 +150,13 @@ struct stays {
 	s64		last_hcall;
 	struct owner	owner;
 	struct stay	stay;
+	struct calls	calls;
 };
 
 void stays_begin(struct stays *stays, int cpu);
 void stays_event(struct stays *stays, const struct event *event);
 void stays_lost(struct stays *stays, bool host, s64 count);
 void stays_end(struct stays *stays);
+void stays_free(struct stays *stays);
 
 #endif

@@ -21,6 +21,9 @@ const struct section sections[NR_SECTIONS] = {
 	[SECTION_VCPU] = { "VM AND VCPU", "vcpus", "vcpu", "Time at EL2 around a vCPU.", true },
 	[SECTION_TASK] = { "INTERRUPTED TASK", "tasks", "task",
 			   "Time at EL2 by what ran before." },
+	[SECTION_FUNCTION] = { "FUNCTION", "functions", "function",
+			       "Time at EL2 in a function, with those that it calls.",
+			       .has_self = true },
 };
 
 /* The name of a number; for one that has none, what it is and the number. */
@@ -258,6 +261,66 @@ static void add_owner(struct summary *summary, const struct stay *stay, u64 leng
 	hist_add(&row->hist, length);
 }
 
+static struct row *function_row(struct summary *summary, u64 ip)
+{
+	struct key key = { .id = ip };
+	struct row *row = table_row(&summary->tables[SECTION_FUNCTION], key);
+	char text[ROW_NAME];
+
+	if (is_new(row))
+		set_name(row, events_function(&summary->events, ip, text, sizeof(text)));
+	return row;
+}
+
+static void add_call(u64 ip, u64 length, void *arg)
+{
+	hist_add(&function_row(arg, ip)->hist, length);
+}
+
+/* What a stay was for, where its paths of calls begin */
+static struct path *path_root(struct summary *summary, const struct stay *stay)
+{
+	char name[FOLDED_NAME], text[ROW_NAME];
+
+	if (stay->exited)
+		snprintf(name, sizeof(name), "guest:%s",
+			 exit_name(summary, stay, text, sizeof(text)));
+	else if (stay->hcall != NO_HCALL)
+		snprintf(name, sizeof(name), "hcall:%s",
+			 hcall_name(summary, stay->hcall, text, sizeof(text)));
+	else
+		snprintf(name, sizeof(name), "%s", stay->entered ? "hcall:" HCALL_RUN_ENTER_NAME :
+			 reason_name(summary, stay->reason, text, sizeof(text)));
+	return folded_root(&summary->folded, name);
+}
+
+/* A report, and what a stay of it was for */
+struct paths {
+	struct summary	*summary;
+	struct path	*root;
+};
+
+static void add_path(const struct path *path, void *arg)
+{
+	struct paths *paths = arg;
+
+	folded_add(&paths->summary->folded, paths->root, path);
+	if (path->caller)
+		function_row(paths->summary, path->ip)->self += path->self;
+}
+
+/* Without events of functions there are none. */
+static void add_functions(struct summary *summary, const struct stay *stay)
+{
+	struct calls *calls = &summary->stays.calls;
+	struct paths paths = { summary };
+
+	if (!calls->nr_paths)
+		return;
+	paths.root = path_root(summary, stay);
+	calls_end_stay(calls, add_path, &paths);
+}
+
 /* Times of events are of the kernel's clock, whose rate is not just that of EL2's counter. */
 static bool is_over(u64 length, u64 limit)
 {
@@ -275,6 +338,7 @@ static void add_stay(const struct stay *stay, void *arg)
 	add_exit(summary, stay, length);
 	add_guest(summary, stay, length);
 	add_owner(summary, stay, length);
+	add_functions(summary, stay);
 	longest_add(&summary->longest, stay);
 	if (is_over(length, summary->limit) && stay->end >= summary->last.end)
 		summary->last = *stay;
@@ -298,6 +362,8 @@ void summary_init(struct summary *summary)
 	summary->stays.ended = add_stay;
 	summary->stays.ran = add_run;
 	summary->stays.arg = summary;
+	summary->stays.calls.returned = add_call;
+	summary->stays.calls.arg = summary;
 	summary->last.cpu = -1;
 }
 
@@ -334,5 +400,7 @@ void summary_free(struct summary *summary)
 
 	for (i = 0; i < NR_SECTIONS; i++)
 		table_free(&summary->tables[i]);
+	folded_free(&summary->folded);
+	stays_free(&summary->stays);
 	events_free(&summary->events);
 }

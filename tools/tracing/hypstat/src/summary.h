@@ -2,6 +2,7 @@
 #ifndef HYPSTAT_SUMMARY_H
 #define HYPSTAT_SUMMARY_H
 
+#include "folded.h"
 #include "longest.h"
 #include "table.h"
 
@@ -13,6 +14,7 @@ enum section_id {
 	SECTION_VM,
 	SECTION_VCPU,
 	SECTION_TASK,
+	SECTION_FUNCTION,
 	NR_SECTIONS,
 };
 
@@ -23,6 +25,7 @@ enum section_id {
  * @metric: in Prometheus' metrics, which are named hypstat_<metric>_seconds
  * @help: what those are
  * @has_guest: its rows have the time in the guest, too
+ * @has_self: and these the function's own time, without what it has called
  */
 struct section {
 	const char	*title;
@@ -30,6 +33,7 @@ struct section {
 	const char	*metric;
 	const char	*help;
 	bool		has_guest;
+	bool		has_self;
 };
 
 extern const struct section sections[NR_SECTIONS];
@@ -41,6 +45,7 @@ extern const struct section sections[NR_SECTIONS];
  * @events: the formats of the trace
  * @stays: the machine that makes stays of events, and what is missing
  * @tables: the times at EL2, for each section
+ * @folded: the time of each path of calls
  * @longest: the longest stays
  * @all: all stays
  * @limit: in ns: a stay that took longer has ended the recording; 0: none has
@@ -52,6 +57,7 @@ struct summary {
 	struct events	events;
 	struct stays	stays;
 	struct table	tables[NR_SECTIONS];
+	struct folded	folded;
 	struct longest	longest;
 	struct hist	all;
 	u64		limit;

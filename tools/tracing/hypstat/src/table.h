@@ -21,10 +21,11 @@ struct key {
 };
 
 /**
- * struct row - the times of one reason, hypercall, VM, vCPU or task
+ * struct row - the times of one reason, hypercall, VM, vCPU, task or function
  * @key: which one
  * @other: this row has those for which the table had no room
  * @guest: time in the guest, of a VM or vCPU
+ * @self: time in the function itself
  * @name: its name
  * @hist: the times at EL2
  */
@@ -32,6 +33,7 @@ struct row {
 	struct key	key;
 	bool		other;
 	u64		guest;
+	u64		self;
 	char		name[ROW_NAME];
 	struct hist	hist;
 };

@@ -39,12 +39,14 @@ static void print_section(const struct summary *summary, enum section_id id)
 		return;
 	printf("\n%-34s %9s %12s %6s %9s %9s %9s %9s %9s %9s%s\n", section->title, "COUNT",
 	       "TOTAL us", "TIME%", "MEAN us", "P50 us", "P90 us", "P99 us", "P99.9 us", "MAX us",
-	       section->has_guest ? "    GUEST us" : "");
+	       section->has_guest ? "    GUEST us" : section->has_self ? "     SELF us" : "");
 	for (i = 0; i < table->nr; i++) {
 		printf("%-34s", table->rows[i]->name);
 		print_hist(summary, &table->rows[i]->hist);
 		if (section->has_guest)
 			printf(" %11.1f", us(table->rows[i]->guest));
+		if (section->has_self)
+			printf(" %11.1f", us(table->rows[i]->self));
 		putchar('\n');
 	}
 }
@@ -121,6 +123,17 @@ static void print_inside(const struct summary *summary, const struct stay *stay,
 		printf("     and %u events more\n", stay->nr_events - STAY_EVENTS);
 }
 
+static void print_functions(const struct summary *summary, const struct stay *stay)
+{
+	const struct part *part = stay->functions;
+	char text[ROW_NAME];
+	unsigned int i;
+
+	for (i = 0; i < stay->nr_functions; i++, part++)
+		printf("     %9.2f us  in %s\n", us(part->self),
+		       events_function(&summary->events, part->ip, text, sizeof(text)));
+}
+
 static void print_stay(const struct summary *summary, const struct stay *stay)
 {
 	struct trace_seq seq;
@@ -132,6 +145,7 @@ static void print_stay(const struct summary *summary, const struct stay *stay)
 	trace_seq_init(&seq);
 	print_inside(summary, stay, &seq);
 	trace_seq_destroy(&seq);
+	print_functions(summary, stay);
 }
 
 static void print_longest(const struct summary *summary)

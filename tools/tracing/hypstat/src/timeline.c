@@ -155,6 +155,7 @@ static void find_bounds(struct timeline *timeline)
 
 	load_open(&load);
 	load_run(&load);
+	stays_free(&stays);
 	events_free(&events);
 	load_close(&load);
 	timeline->lanes.first = stays.first;

@@ -33,7 +33,13 @@ static void write_cpu0(struct dat_writer *dat)
 
 	dat_buffer_cpu(dat, 0);
 	ring_begin(&ring, dat);
+	sample_func(&ring, 1490, FUNC_TRAP, 0);
 	sample_enter(&ring, 1500, ENTER_HVC, -1);
+	sample_func(&ring, 1510, FUNC_SHARE, FUNC_TRAP);
+	sample_func(&ring, 1520, FUNC_WALK, FUNC_SHARE);
+	sample_func_ret(&ring, 1550, FUNC_WALK);
+	sample_func(&ring, 1550, FUNC_NO_NAME, FUNC_SHARE);
+	sample_func_ret(&ring, 1570, FUNC_SHARE);
 	sample_hcall(&ring, 1590, HCALL_SHARE, 0);
 	sample_exit(&ring, 1600, EXIT_HOST, -1);
 	sample_enter(&ring, 2000, ENTER_HVC, -1);
@@ -105,6 +111,11 @@ static void check_tables(void)
 	check_row(SECTION_VCPU, "77-4 vcpu 0", 2, 500);
 	check_row(SECTION_TASK, "irq 27", 1, 100);
 	check_row(SECTION_TASK, "vcpu-0-78", 3, 400000500);
+	check_row(SECTION_FUNCTION, "handle_trap", 1, 100);
+	check_row(SECTION_FUNCTION, "share", 1, 60);
+	check_row(SECTION_FUNCTION, "walk", 1, 30);
+	check_row(SECTION_FUNCTION, "0xffffffc07fffff00", 1, 20);
+	equals("the function's own time", row_of(SECTION_FUNCTION, "share")->self, 10);
 	equals("the guest's time", row_of(SECTION_VM, "77-4")->guest, 800);
 }
 
@@ -121,6 +132,10 @@ static void check_rest(const struct load *load)
 	equals("the longest stays", summary.longest.nr, 4);
 	equals("the longest one", stay->end - stay->begin, 400000000);
 	equals("the hypercall before it", stay->last_hcall, HCALL_VCPU_RUN);
+	stay = &summary.longest.stays[3];
+	equals("the functions of the first stay", stay->nr_functions, 4);
+	ok(stay->functions[0].ip == FUNC_TRAP && stay->functions[0].self == 40 &&
+	   stay->functions[3].ip == FUNC_SHARE, "... the longest first");
 }
 
 /* A small generator, so that each run has the same bytes */

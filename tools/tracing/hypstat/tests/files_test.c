@@ -139,6 +139,16 @@ static void check_last(void)
 	refused(last("5us"), "a limit with a unit", "microseconds");
 }
 
+static void check_folded(void)
+{
+	const char *args[] = { hypstat, "report", "--folded", file, NULL };
+	struct run *result = run(args);
+
+	ok(!result->status && strstr(result->out, "hcall:__pkvm_host_share_hyp;share;walk ") &&
+	   strstr(result->out, "\nhcall:__pkvm_host_share_hyp;share ") &&
+	   strstr(result->out, "guest:HVC64 "), "paths of functions");
+}
+
 int main(int argc, char **argv)
 {
 	struct run *result;
@@ -153,6 +163,7 @@ int main(int argc, char **argv)
 	result = report(file);
 	ok(!result->status && !*result->errors, "a file is reported");
 	check_last();
+	check_folded();
 	refuses("no file", "/nonexistent", "No such file");
 	refuses("another file", "/proc/self/status", "no trace.dat");
 	write_file(data, size / 2);

@@ -9,7 +9,7 @@
 
 #include "sample.h"
 
-#define EVENTS_A_ROUND	10
+#define EVENTS_A_ROUND	14
 
 static u32 seed = 1;
 
@@ -24,6 +24,10 @@ static u64 some_time(void)
 static u64 one_round(struct ring *ring, u64 ts, u32 vcpu)
 {
 	sample_enter(ring, ts += some_time(), ENTER_HVC, -1);
+	sample_func(ring, ts += 10, FUNC_SHARE, FUNC_TRAP);
+	sample_func(ring, ts += some_time(), FUNC_WALK, FUNC_SHARE);
+	sample_func_ret(ring, ts += some_time(), FUNC_WALK);
+	sample_func_ret(ring, ts += 10, FUNC_SHARE);
 	sample_hcall(ring, ts += some_time(), HCALL_SHARE, 0);
 	sample_exit(ring, ts += 100, EXIT_HOST, -1);
 	sample_enter(ring, ts += some_time(), ENTER_HVC, -1);

@@ -33,6 +33,8 @@ enum {
 	ID_HCALL,
 	ID_GUEST_ENTER,
 	ID_GUEST_EXIT,
+	ID_FUNC,
+	ID_FUNC_RET,
 };
 
 static const char * const hypervisor_formats[] = {
@@ -55,6 +57,9 @@ static const char * const hypervisor_formats[] = {
 	       "\"vcpu=%u exit_code=%s ec=%s\", REC->vcpu, __print_symbolic(REC->exit_code, "
 	       "{0, \"IRQ\" }, {2, \"TRAP\" }), __print_symbolic((REC->esr) >> 26 & 0x3f, "
 	       "{ (((0x01UL))), \"WFx\" }, { (((0x16UL))), \"HVC64\" })"),
+	FORMAT(func, 1005, FIELD(u64, ip, 8, 8, 0) FIELD(u64, parent_ip, 16, 8, 0),
+	       "\"%ps <-%ps\", (void *)REC->ip, (void *)REC->parent_ip"),
+	FORMAT(func_ret, 1006, FIELD(u64, ip, 8, 8, 0), "\"%ps\", (void *)REC->ip"),
 };
 
 static const char * const sched_formats[] = {
@@ -109,9 +114,15 @@ static void write_formats(struct dat_writer *dat)
 static void write_rest(struct dat_writer *dat)
 {
 	static const char comms[] = "77 vmm\n78 vcpu-0\n";
+	static const char symbols[] =
+		"ffffffc080000000 T __kvm_nvhe_begin\n"
+		"ffffffc080001000 t __kvm_nvhe_handle_trap\n"
+		"ffffffc080002000 t __kvm_nvhe_share\n"
+		"ffffffc080003000 T __kvm_nvhe_walk\n";
 
 	dat_section(dat, DAT_KALLSYMS);
-	dat_write_u32(dat, 0);
+	dat_write_u32(dat, strlen(symbols));
+	dat_write(dat, symbols, strlen(symbols));
 	dat_section_end(dat, DAT_KALLSYMS);
 	dat_section(dat, DAT_PRINTK);
 	dat_write_u32(dat, 0);
@@ -211,6 +222,27 @@ void sample_guest_exit(struct ring *ring, u64 ts, u32 vcpu, s32 vm_pid, s32 vm_f
 		s32 vm_pid;
 		s32 vm_fd;
 	} event = { { .type = ID_GUEST_EXIT }, vcpu, code, esr, vm_pid, vm_fd };
+
+	ring_event(ring, ts, &event, sizeof(event));
+}
+
+void sample_func(struct ring *ring, u64 ts, u64 ip, u64 parent)
+{
+	struct {
+		struct common common;
+		u64 ip;
+		u64 parent;
+	} event = { { .type = ID_FUNC }, ip, parent };
+
+	ring_event(ring, ts, &event, sizeof(event));
+}
+
+void sample_func_ret(struct ring *ring, u64 ts, u64 ip)
+{
+	struct {
+		struct common common;
+		u64 ip;
+	} event = { { .type = ID_FUNC_RET }, ip };
 
 	ring_event(ring, ts, &event, sizeof(event));
 }
