@@ -5,7 +5,7 @@
 T := tools/hyptrace
 # Debian's own, which has Debian's pytest
 H := @PYTHONPATH=tools /usr/bin/python3 -B -m hyptrace
-CONFIG ?= default
+CONFIG ?= $(if $(filter functions,$(TOOL)),functions,default)
 export CONFIG
 # A kernel tree of the user's own: the Image that is built there, or built here
 ifneq ($(TREE),)
@@ -34,7 +34,7 @@ arguments: export ARGUMENTS := 1
 arguments: | goals
 	$(H) $(or $(firstword $(filter run vm,$(MAKECMDGOALS))),run)
 
-run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=hypstat|trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
+run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the hypervisor did [TOOL=hypstat|functions|trace-cmd|perfetto|perf-kvm|syscalls|guest-callchains]
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot kselftest.debug"] [LIST=1]
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [RUNS=3] [MODE=protected] [CPU=max]
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]

@@ -61,6 +61,13 @@ TOOLS = {
          "hypstat report | sed '/^ 2. /,$d'", "hypstat timeline --svg timeline.svg"],
         ("hypstat report reads trace.dat; a browser opens histogram.svg and", "timeline.svg"),
         "cd /out\n"),
+    "functions": Tool(
+        [*VERSION, f"hypstat record -f '*' --trace-buffer-size 8192 {GUEST}",
+         "hypstat report | sed -n '/^FUNCTION/,/^$/p' | head -n 25",
+         "hypstat report | sed '1,/^THE LONGEST/d; /^ 2. /,$d'",
+         "hypstat report --folded > folded.txt", "grep '^guest:HVC64' folded.txt"],
+        ("flamegraph.pl, inferno and speedscope make a flame graph of", "folded.txt"),
+        "cd /out\n", how={"mem": "2G"}),
     "trace-cmd": Tool(
         [*VERSION, "trace-cmd --version 2>&1 | grep -o 'trace-cmd version.*'",
          "trace-cmd record -C boot -e kvm -e sched -B hypervisor -C boot -e hypervisor " + GUEST,
@@ -114,7 +121,7 @@ def _lay_out(tool, config, files):
     """What the session has in the VM. Returns how that is booted."""
     if tool == "perfetto":
         clients.perfetto(files)
-    elif tool in ("", "hypstat", "trace-cmd"):
+    elif tool in ("", "hypstat", "functions", "trace-cmd"):
         hypstat.lay_out(files)
     elif tool != "syscalls":
         shutil.copy(perf.build(arch_of(config)), files)
@@ -179,8 +186,8 @@ def main():
         raise Failure("CONFIG=x86 is for TOOL=guest-callchains on x86-64 alone")
     if option("ARGUMENTS"):
         return
-    if tool in ("", "hypstat", "trace-cmd", "perfetto"):
-        kernel.selftest()
+    if tool in ("", "hypstat", "functions", "trace-cmd", "perfetto"):
+        kernel.selftest(config=config)
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir()
     run(tool, OUT, config)

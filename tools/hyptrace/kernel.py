@@ -79,7 +79,7 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
     with process.lock(out.name):
         if config in COPIES and config != "mutant":
             shutil.rmtree(out, ignore_errors=True)
-        if config in COPIES and not out.exists():
+        if config in COPIES and not out.exists() and (BUILD / "kernel-default").exists():
             process.run(["cp", "-a", BUILD / "kernel-default", out])
         out.mkdir(exist_ok=True)
         lacking = _configure(config, arch, tree, out, options)

@@ -114,9 +114,11 @@ static void check_bounds(void)
 	       STAY_FUNCTIONS);
 	ok(parts[0].ip == 1000 + CALLS_DEPTH - 1 && parts[0].self == 10 * (CALLS_DEPTH + 1),
 	   "... and took most");
+	calls_return(&calls, 10 * i, 1000);
 	for (i = 0; i < 2 * CALLS_PATHS; i++) {
-		calls_function(&calls, 2000 + 2 * i, 5000 + i);
-		calls_return(&calls, 2001 + 2 * i, 5000 + i);
+		calls_function(&calls, 2000 + i, 5000 + i / 512);
+		calls_function(&calls, 2000 + i, 9000 + i % 512);
+		calls_return(&calls, 2001 + i, 5000 + i / 512);
 	}
 	equals("paths", calls.nr_paths, CALLS_PATHS);
 	calls_leave(&calls, 0, true);
