@@ -37,6 +37,7 @@
 struct module;
 struct trace_remote;
 struct trace_remote_pred;
+struct trace_seq;
 
 /**
  * struct trace_remote_names - names for the numbers of a field
@@ -55,6 +56,7 @@ struct trace_remote_names {
  * @names:	the names that filters accept in place of numbers; may be NULL
  * @values:	what filters and triggers know besides the record's fields: numbers that the remote
  *		has behind the record when it evaluates one; an empty one ends them. May be NULL
+ * @is_function: it is about a function, and off while set_ftrace_filter is empty
  * @is_bprint:	its records are the kernel's own of trace_printk(), and have their id. Programs know
  *		these, with the formats that printk_formats shows
  * @remote:	whose event. This and what follows is the core's
@@ -66,6 +68,7 @@ struct trace_remote_event {
 	struct trace_event_call			call;
 	const struct trace_remote_names		*names;
 	const struct trace_event_fields		*values;
+	bool					is_function;
 	bool					is_bprint;
 	struct trace_remote			*remote;
 	bool					enabled;
@@ -121,7 +124,8 @@ struct trace_remote_trigger {
  *		evaluates triggers, and goes on by itself if one says so. May be NULL if
  *		@is_stopped is
  * @set_events:	enable the events that have a bit in @on, by their number, and disable the
- *		others. Returns 0 or an errno
+ *		others. Behind them are bits of enum trace_remote_tracer_event, if the remote has
+ *		functions. Returns 0 or an errno
  * @set_filter:	filter an event by a program; by none if @nr_preds is 0. Returns 0; or an
  *		errno, and then nothing has changed
  * @set_trigger: have an event turn tracing off or on; not any more if @trigger is NULL. Returns
@@ -164,8 +168,33 @@ struct trace_remote_ops {
 enum trace_remote_list {
 	TRACE_REMOTE_FILTER,		/* set_ftrace_filter: the functions to trace */
 	TRACE_REMOTE_NOTRACE,		/* set_ftrace_notrace: but for these */
+	TRACE_REMOTE_GRAPH,		/* set_graph_function: those that begin a graph */
 	TRACE_REMOTE_ALL_FUNCTIONS,	/* available_filter_functions */
 	NR_TRACE_REMOTE_LISTS
+};
+
+/*
+ * The records of the tracers function and function_graph: the kernel's own, struct ftrace_entry,
+ * struct ftrace_graph_ent_entry, and a header with struct ftrace_graph_ret.
+ */
+enum trace_remote_tracer_event {
+	TRACE_REMOTE_FUNCTION,		/* function: one is entered */
+	TRACE_REMOTE_GRAPH_ENTRY,	/* function_graph: one is entered */
+	TRACE_REMOTE_GRAPH_EXIT,	/* and returns */
+	NR_TRACE_REMOTE_TRACER_EVENTS
+};
+
+/**
+ * struct trace_remote_traced - which functions to trace
+ * @on:		a bit for each function that is traced
+ * @graph:	function_graph traces only functions that have a bit here, and what these call;
+ *		NULL if it traces all
+ * @max_depth:	how deep function_graph traces; 0 for no limit
+ */
+struct trace_remote_traced {
+	const unsigned long	*on;
+	const unsigned long	*graph;
+	unsigned int		max_depth;
 };
 
 /**
@@ -173,15 +202,18 @@ enum trace_remote_list {
  * @nr:		how many
  * @name:	the name of one, by its number, into @name of KSYM_NAME_LEN bytes; an empty string
  *		if it has none
- * @set:	trace the functions that have a bit in @on, and no others. At first none is. Calls
- *		are serialised. Returns 0 or an errno
+ * @print:	print the name of the function that is or has the address @ip of a record, or a
+ *		number if there is none
+ * @set:	trace these functions, and no others. At first none is. Calls are serialised.
+ *		Returns 0 or an errno
  *
- * Both are called in process context and may sleep.
+ * @name and @set are called in process context and may sleep.
  */
 struct trace_remote_functions {
 	unsigned int	nr;
 	void (*name)(void *priv, unsigned int nr, char *name);
-	int (*set)(void *priv, const unsigned long *on);
+	void (*print)(void *priv, struct trace_seq *s, u64 ip);
+	int (*set)(void *priv, const struct trace_remote_traced *traced);
 };
 
 /**
@@ -239,7 +271,7 @@ static inline ssize_t trace_remote_written(int ret, size_t cnt, loff_t *ppos)
  * @ops:	its functions
  * @events:	its events, all enabled at first; each of the same group
  * @nr_events:	how many
- * @functions:	its functions; NULL for none
+ * @functions:	its functions, and that it has tracers; NULL for none
  * @files:	files of its own in the directory; NULL for none
  * @cpu_files:	the same in the directory of each CPU
  * @max_pages:	the most pages that a ring can have
@@ -263,6 +295,7 @@ struct trace_remote_desc {
 };
 
 int trace_remote_event_id(const struct trace_remote_event *event);
+int trace_remote_tracer_id(enum trace_remote_tracer_event nr);
 
 struct trace_remote *trace_remote_create(const struct trace_remote_desc *desc, void *priv);
 void trace_remote_destroy(struct trace_remote *remote);
@@ -275,6 +308,7 @@ int trace_remote_set_event(struct trace_remote *remote, const char *word);
 int trace_remote_set_function(struct trace_remote *remote, char *word,
 			      enum trace_remote_list which);
 int trace_remote_apply_functions(struct trace_remote *remote);
+int trace_remote_set_tracer(struct trace_remote *remote, const char *name);
 int trace_remote_enable_all(struct trace_remote *remote, bool enable);
 
 void trace_remote_end(struct trace_remote *remote);

@@ -175,8 +175,9 @@ def edited(changes):
 
 
 def more_events(entries):
-    """For edited(): the event list with more entries, at its end."""
-    path, end = "arch/arm64/include/asm/kvm_hypevents.h", "#undef HYP_EVENT\n"
+    """For edited(): the event list with more entries, at its end, before the records of tracers."""
+    path, end = "arch/arm64/include/asm/kvm_hypevents.h", \
+        "#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER\n#include"
     text = (patches.base().tree / path).read_text("utf-8")
     return {path: text.replace(end, entries + end, 1)}
 

@@ -436,6 +436,11 @@ static const struct eventfs_entry remote_event_entries[] = {
 	{ .name = "hist",	.callback = remote_event_file },
 };
 
+/* Of the records of tracers */
+static const struct eventfs_entry remote_tracer_entries[] = {
+	{ .name = "format",	.callback = remote_event_file },
+};
+
 static const struct eventfs_entry remote_group_entries[] = {
 	{ .name = "enable",	.callback = remote_group_file },
 	{ .name = "filter",	.callback = remote_group_file },
@@ -469,6 +474,30 @@ static int remote_create_group(struct trace_remote *remote)
 	return 0;
 }
 
+/* As the kernel's: it has directories only. */
+static int remote_create_tracer_group(struct trace_remote *remote)
+{
+	struct eventfs_inode *group, *dir;
+	int i;
+
+	if (!trace_remote_has_functions(remote))
+		return 0;
+
+	group = eventfs_create_dir("ftrace", remote->events_dir, NULL, 0, remote);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+
+	for (i = 0; i < NR_TRACE_REMOTE_TRACER_EVENTS; i++) {
+		dir = eventfs_create_dir(remote->tracer_events[i].call.name, group,
+					 remote_tracer_entries, ARRAY_SIZE(remote_tracer_entries),
+					 &remote->tracer_events[i]);
+		if (IS_ERR(dir))
+			return PTR_ERR(dir);
+	}
+
+	return 0;
+}
+
 /**
  * trace_remote_create_event_files - create the files of the events
  * @remote:	the remote
@@ -493,7 +522,7 @@ int trace_remote_create_event_files(struct trace_remote *remote, struct dentry *
 		return -ENOMEM;
 
 	remote->events_dir = events;
-	return remote_create_group(remote);
+	return remote_create_group(remote) ?: remote_create_tracer_group(remote);
 }
 
 /**

@@ -53,6 +53,11 @@ struct trace_remote_event *trace_remote_find_event(const struct trace_remote *re
 	if (i >= 0 && i < remote->desc->nr_events && trace_remote_event_id(&events[i]) == id)
 		return &events[i];
 
+	for (i = 0; remote->desc->functions && i < NR_TRACE_REMOTE_TRACER_EVENTS; i++) {
+		if (trace_remote_event_id(&remote->tracer_events[i]) == id)
+			return (struct trace_remote_event *)&remote->tracer_events[i];
+	}
+
 	for (i = 0; i < remote->desc->nr_events; i++) {
 		if (trace_remote_event_id(&events[i]) == id)
 			return &events[i];
@@ -81,6 +86,7 @@ static bool remote_field_is_valid(const struct ftrace_event_field *field, const 
 
 	switch (field->filter_type) {
 	case FILTER_OTHER:
+	case FILTER_TRACE_FN:
 		return true;
 	case FILTER_STATIC_STRING:
 	case FILTER_DYN_STRING:
@@ -121,16 +127,33 @@ struct trace_remote_event *trace_remote_record_event(const struct trace_remote *
 	return event;
 }
 
+static bool remote_event_is_on(const struct trace_remote *remote,
+			       const struct trace_remote_event *event)
+{
+	return event->enabled && (!event->is_function || READ_ONCE(remote->function_events));
+}
+
+/* Does the tracer write a record? */
+static bool remote_tracer_has(const struct trace_remote *remote, enum trace_remote_tracer_event nr)
+{
+	return trace_remote_tracer(remote) == (nr == TRACE_REMOTE_FUNCTION ?
+					       TRACE_REMOTE_TRACE_FUNCTION :
+					       TRACE_REMOTE_TRACE_GRAPH);
+}
+
 /* Pass the enabled events to the remote, in one call however many have changed. */
 static int remote_update_events(struct trace_remote *remote)
 {
-	unsigned int i;
+	unsigned int i, nr = remote->desc->nr_events;
 
 	lockdep_assert_held(&remote->events_lock);
 
-	for (i = 0; i < remote->desc->nr_events; i++)
-		__assign_bit(i, remote->events_bitmap,
-			     remote->events_on && remote->desc->events[i].enabled);
+	for (i = 0; i < nr; i++)
+		__assign_bit(i, remote->events_bitmap, remote->events_on &&
+			     remote_event_is_on(remote, &remote->desc->events[i]));
+	for (i = 0; i < NR_TRACE_REMOTE_TRACER_EVENTS; i++)
+		__assign_bit(nr + i, remote->events_bitmap,
+			     remote->events_on && remote_tracer_has(remote, i));
 	return trace_remote_call(remote, set_events, remote->events_bitmap);
 }
 
@@ -274,9 +297,12 @@ int trace_remote_events_register(struct trace_remote *remote)
 	int ret;
 
 	mutex_init(&remote->events_lock);
-	remote->events_bitmap = bitmap_zalloc(remote->desc->nr_events, GFP_KERNEL);
+	remote->events_bitmap = bitmap_zalloc(remote->desc->nr_events +
+					      NR_TRACE_REMOTE_TRACER_EVENTS, GFP_KERNEL);
 	if (!remote->events_bitmap)
 		return -ENOMEM;
+
+	trace_remote_init_tracer_events(remote);
 
 	for (i = 0; i < remote->desc->nr_events; i++) {
 		ret = trace_add_remote_event(&remote->desc->events[i].call);

@@ -9,6 +9,7 @@
  *	    trace  trace_pipe  snapshot  error_log
  *	    set_event_pid  set_event_notrace_pid
  *	    available_filter_functions  set_ftrace_filter  set_ftrace_notrace
+ *	    set_graph_function  max_graph_depth
  *	    trace_options  options/{event-fork,overwrite,record-cmd}
  *	    per_cpu/cpuN/{trace,trace_pipe,trace_pipe_raw,snapshot,stats,buffer_size_kb}
  *	    files of the remote's own, here and in per_cpu/cpuN
@@ -16,6 +17,7 @@
  *	    events/{enable,header_page,header_event}
  *	    events/<group>/{enable,filter}
  *	    events/<group>/<event>/{enable,filter,id,format,trigger}
+ *	    events/ftrace/{function,funcgraph_entry,funcgraph_exit}/format, if it has functions
  *	    printk_formats -> ../printk_formats, if an event's records are the kernel's bprint
  *	instances/<name> -> ../<name>
  *	remotes/<name> -> ../<name>
@@ -148,21 +150,28 @@ static ssize_t buffer_percent_write(struct file *file, const char __user *ubuf, 
 
 TRACE_REMOTE_FOPS(buffer_percent_fops, buffer_percent_read, buffer_percent_write);
 
-/* For files that know one word: take it, with white space around. */
-static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, const char *word)
+/* Copy what is written to a buffer of @size bytes. */
+static int read_word(const char __user *ubuf, size_t cnt, char *buf, size_t size)
 {
-	char buf[16];
-
-	if (cnt >= sizeof(buf))
+	if (cnt >= size)
 		return -EINVAL;
 	if (copy_from_user(buf, ubuf, cnt))
 		return -EFAULT;
 
 	buf[cnt] = '\0';
-	if (strcmp(strstrip(buf), word))
-		return -EINVAL;
+	return 0;
+}
 
-	return trace_remote_written(0, cnt, ppos);
+/* For files that know one word: take it, with white space around. */
+static ssize_t write_word(const char __user *ubuf, size_t cnt, loff_t *ppos, const char *word)
+{
+	char buf[16];
+	int ret = read_word(ubuf, cnt, buf, sizeof(buf));
+
+	if (!ret && strcmp(strstrip(buf), word))
+		ret = -EINVAL;
+
+	return trace_remote_written(ret, cnt, ppos);
 }
 
 static ssize_t trace_clock_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -178,17 +187,26 @@ static ssize_t trace_clock_write(struct file *file, const char __user *ubuf, siz
 
 TRACE_REMOTE_FOPS(trace_clock_fops, trace_clock_read, trace_clock_write);
 
-/* Nothing but events is traced. */
 static ssize_t current_tracer_read(struct file *file, char __user *ubuf, size_t cnt,
 				   loff_t *ppos)
 {
-	return simple_read_from_buffer(ubuf, cnt, ppos, "nop\n", 4);
+	enum trace_remote_tracer tracer = trace_remote_tracer(trace_remote_of(file));
+	char buf[MAX_TRACER_SIZE + 2];
+	int len = scnprintf(buf, sizeof(buf), "%s\n", trace_remote_tracer_name(tracer));
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
 static ssize_t current_tracer_write(struct file *file, const char __user *ubuf, size_t cnt,
 				    loff_t *ppos)
 {
-	return write_word(ubuf, cnt, ppos, "nop");
+	char buf[MAX_TRACER_SIZE + 1];
+	int ret;
+
+	ret = read_word(ubuf, cnt, buf, sizeof(buf));
+	if (!ret)
+		ret = trace_remote_set_tracer(trace_remote_of(file), strstrip(buf));
+	return trace_remote_written(ret, cnt, ppos);
 }
 
 TRACE_REMOTE_FOPS(current_tracer_fops, current_tracer_read, current_tracer_write);
@@ -196,7 +214,10 @@ TRACE_REMOTE_FOPS(current_tracer_fops, current_tracer_read, current_tracer_write
 static ssize_t available_tracers_read(struct file *file, char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {
-	return simple_read_from_buffer(ubuf, cnt, ppos, "nop\n", 4);
+	static const char all[] = "function_graph function nop\n", nop[] = "nop\n";
+	const char *names = trace_remote_has_functions(trace_remote_of(file)) ? all : nop;
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, names, strlen(names));
 }
 
 TRACE_REMOTE_FOPS(available_tracers_fops, available_tracers_read, NULL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * available_filter_functions, set_ftrace_filter, set_ftrace_notrace: the functions that a remote
- * traces
+ * available_filter_functions, set_ftrace_filter, set_ftrace_notrace, set_graph_function,
+ * max_graph_depth: the functions that a remote traces
  *
  * Reading shows a list, writing adds to it, O_TRUNC empties it first: as in the kernel's own
- * instances. There an empty set_ftrace_filter stands for all functions. The inode of a file says
- * which list it is for.
+ * instances. There an empty set_ftrace_filter always stands for all functions. The inode of a file
+ * says which list it is for.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -50,13 +50,17 @@ static void remote_functions_stop(struct seq_file *m, void *v)
 static void remote_functions_show_empty(struct seq_file *m)
 {
 	enum trace_remote_list which = remote_list_of(m->file);
+	struct trace_remote *remote = trace_remote_of(m->file);
+	bool all = which == TRACE_REMOTE_GRAPH ||
+		   (which == TRACE_REMOTE_FILTER &&
+		    trace_remote_tracer(remote) != TRACE_REMOTE_NOP);
 
 	if (which == TRACE_REMOTE_ALL_FUNCTIONS ||
-	    trace_remote_next_function(trace_remote_of(m->file), which, 0) >= 0)
+	    trace_remote_next_function(remote, which, 0) >= 0)
 		return;
 
-	seq_printf(m, "#### no functions %s ####\n",
-		   which == TRACE_REMOTE_FILTER ? "enabled" : "disabled");
+	seq_printf(m, "#### %s functions %s ####\n", all ? "all" : "no",
+		   which == TRACE_REMOTE_NOTRACE ? "disabled" : "enabled");
 }
 
 static int remote_functions_show(struct seq_file *m, void *v)
@@ -137,12 +141,41 @@ static const struct file_operations remote_available_functions_fops = {
 	.release	= remote_functions_release,
 };
 
+static ssize_t max_graph_depth_read(struct file *file, char __user *ubuf, size_t cnt,
+				    loff_t *ppos)
+{
+	return trace_remote_read_number(ubuf, cnt, ppos,
+					READ_ONCE(trace_remote_of(file)->graph_depth));
+}
+
+static ssize_t max_graph_depth_write(struct file *file, const char __user *ubuf, size_t cnt,
+				     loff_t *ppos)
+{
+	unsigned long depth;
+	int ret;
+
+	ret = trace_remote_get_number(ubuf, cnt, INT_MAX, &depth);
+	if (!ret)
+		ret = trace_remote_set_graph_depth(trace_remote_of(file), depth);
+	return trace_remote_written(ret, cnt, ppos);
+}
+
+TRACE_REMOTE_FOPS(max_graph_depth_fops, max_graph_depth_read, max_graph_depth_write);
+
+static const struct trace_remote_file remote_graph_files[] = {
+	{ "max_graph_depth",	TRACE_MODE_WRITE,	&max_graph_depth_fops },
+	{ }
+};
+
 static const struct trace_remote_file remote_function_files[NR_TRACE_REMOTE_LISTS][2] = {
 	[TRACE_REMOTE_FILTER] = {
 		{ "set_ftrace_filter",	TRACE_MODE_WRITE,	&remote_functions_fops },
 	},
 	[TRACE_REMOTE_NOTRACE] = {
 		{ "set_ftrace_notrace",	TRACE_MODE_WRITE,	&remote_functions_fops },
+	},
+	[TRACE_REMOTE_GRAPH] = {
+		{ "set_graph_function",	TRACE_MODE_WRITE,	&remote_functions_fops },
 	},
 	[TRACE_REMOTE_ALL_FUNCTIONS] = {
 		{ "available_filter_functions", TRACE_MODE_READ,
@@ -160,11 +193,12 @@ static const struct trace_remote_file remote_function_files[NR_TRACE_REMOTE_LIST
  */
 int trace_remote_create_function_files(struct trace_remote *remote, struct dentry *dir)
 {
-	int which, ret = 0;
+	int which, ret;
 
 	if (!trace_remote_has_functions(remote))
 		return 0;
 
+	ret = trace_remote_create_files(remote, dir, remote_graph_files, TRACE_REMOTE_ALL);
 	for (which = 0; which < NR_TRACE_REMOTE_LISTS && !ret; which++)
 		ret = trace_remote_create_files(remote, dir, remote_function_files[which], which);
 	return ret;

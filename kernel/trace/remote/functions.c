@@ -3,9 +3,10 @@
  * Which of a remote's functions are traced: those in the list of set_ftrace_filter that are not in
  * that of set_ftrace_notrace
  *
- * A function is known by its number. The lists are bitmaps. Both are empty at first, and then no
- * function is traced: all events of a remote are enabled at first, and an event for each function
- * would be more than all others together.
+ * A function is known by its number. The lists are bitmaps, and empty at first. While that of
+ * set_ftrace_filter is empty, a tracer traces all functions. Without a tracer no function is traced
+ * then: all events of a remote are enabled at first, and an event for each function would be more
+ * than all others together.
  */
 #include <linux/bitmap.h>
 #include <linux/export.h>
@@ -40,31 +41,44 @@ static unsigned long *remote_select_functions(struct trace_remote *remote)
 {
 	unsigned long *on = remote->functions[TRACE_REMOTE_ALL_FUNCTIONS];
 
+	unsigned int nr = remote_nr_functions(remote);
+
 	lockdep_assert_held(&remote->functions_lock);
 
-	bitmap_andnot(on, remote->functions[TRACE_REMOTE_FILTER],
-		      remote->functions[TRACE_REMOTE_NOTRACE], remote_nr_functions(remote));
+	bitmap_copy(on, remote->functions[TRACE_REMOTE_FILTER], nr);
+	if (trace_remote_tracer(remote) != TRACE_REMOTE_NOP && bitmap_empty(on, nr))
+		bitmap_fill(on, nr);
+	bitmap_andnot(on, on, remote->functions[TRACE_REMOTE_NOTRACE], nr);
 	return on;
 }
 
+/* The functions that begin a graph; NULL for all */
+static unsigned long *remote_graph_functions(struct trace_remote *remote)
+{
+	unsigned long *graph = remote->functions[TRACE_REMOTE_GRAPH];
+
+	return bitmap_empty(graph, remote_nr_functions(remote)) ? NULL : graph;
+}
+
 /**
- * trace_remote_apply_functions - trace the functions that the lists select
+ * trace_remote_update_functions - have the remote trace the functions that the lists select
  * @remote:	the remote
  *
  * Context: process context, may sleep.
  * Return: 0 or an errno.
  */
-int trace_remote_apply_functions(struct trace_remote *remote)
+int trace_remote_update_functions(struct trace_remote *remote)
 {
-	const struct trace_remote_functions *functions = remote->desc->functions;
+	struct trace_remote_traced traced = { .max_depth = READ_ONCE(remote->graph_depth) };
 
 	if (!remote_nr_functions(remote))
 		return 0;
 
 	guard(mutex)(&remote->functions_lock);
-	return functions->set(remote->priv, remote_select_functions(remote));
+	traced.on = remote_select_functions(remote);
+	traced.graph = remote_graph_functions(remote);
+	return remote->desc->functions->set(remote->priv, &traced);
 }
-EXPORT_SYMBOL_GPL(trace_remote_apply_functions);
 
 /**
  * trace_remote_functions_init - have empty lists of functions
@@ -76,6 +90,7 @@ int trace_remote_functions_init(struct trace_remote *remote)
 {
 	unsigned int i, nr = remote_nr_functions(remote);
 
+	mutex_init(&remote->tracer_lock);
 	mutex_init(&remote->functions_lock);
 	for (i = 0; nr && i < ARRAY_SIZE(remote->functions); i++) {
 		remote->functions[i] = bitmap_zalloc(nr, GFP_KERNEL);

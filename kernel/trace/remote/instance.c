@@ -763,6 +763,19 @@ void trace_remote_put_reader(struct trace_remote *remote)
 }
 
 /**
+ * trace_remote_has_readers - has a consuming reader a file open?
+ * @remote:	the remote
+ *
+ * Context: process context, may sleep.
+ * Return: whether one has.
+ */
+bool trace_remote_has_readers(struct trace_remote *remote)
+{
+	guard(mutex)(&remote->lock);
+	return remote->nr_readers;
+}
+
+/**
  * trace_remote_clear - clear events, also while the remote writes them
  * @remote:	the remote
  * @cpu:	those of a CPU, or RING_BUFFER_ALL_CPUS

@@ -105,10 +105,15 @@ enum print_line_t trace_remote_print_event(struct trace_remote *remote,
 	if (!header)
 		return trace_handle_return(s);
 
-	remote_print_task(remote, iter);
-	remote_print_context(iter);
 	if (iter->ent_size >= sizeof(*header))
 		event = trace_remote_find_event(remote, header->type);
+	if (event && trace_remote_tracer(remote) == TRACE_REMOTE_TRACE_GRAPH) {
+		ret = trace_remote_print_graph(iter, event);
+		event = NULL;
+	} else {
+		remote_print_task(remote, iter);
+		remote_print_context(iter);
+	}
 	if (event)
 		ret = event->call.event.funcs->trace(iter, 0, &event->call.event);
 	if (ret != TRACE_TYPE_UNHANDLED)

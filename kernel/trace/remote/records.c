@@ -96,7 +96,8 @@ static void remote_show_record(struct trace_remote *remote, int cpu,
 	trace_trace_remote_record(trace_remote_name(remote), cpu, followed->ts, followed->lost,
 				  trace_remote_event_id(event), trace_event_name(&event->call),
 				  record, size);
-	if (IS_ENABLED(CONFIG_TRACE_REMOTE_HIST) && remote->replay)
+	if (IS_ENABLED(CONFIG_TRACE_REMOTE_HIST) && remote->replay &&
+	    trace_remote_event_is_own(event))
 		trace_replay_event(remote->replay, trace_remote_event_nr(event), cpu,
 				   followed->ts, record);
 }

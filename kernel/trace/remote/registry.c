@@ -35,8 +35,10 @@ struct dentry *trace_remotes_dir(void)
 static bool remote_has_event(const struct trace_remote *remote,
 			     const struct trace_remote_event *event)
 {
-	return event >= remote->desc->events &&
-	       event < remote->desc->events + remote->desc->nr_events;
+	return (event >= remote->desc->events &&
+		event < remote->desc->events + remote->desc->nr_events) ||
+	       (event >= remote->tracer_events &&
+		event < remote->tracer_events + NR_TRACE_REMOTE_TRACER_EVENTS);
 }
 
 /**

@@ -162,6 +162,7 @@ void trace_remote_destroy(struct trace_remote *remote)
 	trace_remote_registry_del(remote);
 	trace_remote_dump_unregister(remote);
 	trace_remote_remove_dir(remote);
+	WARN_ON_ONCE(trace_remote_set_tracer(remote, "nop"));
 	trace_remote_clear_functions(remote, TRACE_REMOTE_FILTER);
 	trace_remote_apply_functions(remote);
 	trace_remote_free_triggers(remote);

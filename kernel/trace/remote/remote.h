@@ -6,7 +6,8 @@
  *	files.c		the directory, and the small files
  *	event_files.c	events/, set_event, available_events
  *	trigger_files.c	trigger and hist of an event
- *	function_files.c	available_filter_functions, set_ftrace_filter, set_ftrace_notrace
+ *	function_files.c	available_filter_functions, set_ftrace_filter, set_ftrace_notrace,
+ *			set_graph_function, max_graph_depth
  *	pid_files.c	set_event_pid, set_event_notrace_pid
  *	options.c	trace_options, options/
  *	cpumask_file.c	tracing_cpumask
@@ -19,6 +20,7 @@
  *	errors.c	error_log
  *	snapshot.c	the copy of the rings that snapshot shows
  *	hotplug.c	CPUs that come and go
+ *	tracer.c	current_tracer
  *	instance.c	the life of the buffer; tracing on and off
  *	records.c	each record, for histograms and for a tracepoint
  *	tasks.c		the tasks that CPUs run
@@ -28,6 +30,7 @@
  *	functions.c	which functions are traced
  *	merge.c		the events of several CPUs by their times
  *	print.c		an event as text
+ *	tracer_records.c the records of the function tracers, also as text
  *	file.c		opening and closing a file
  *	read_lock.c	which reader consumes events next
  *	registry.c	the list of remotes
@@ -122,6 +125,14 @@ enum trace_remote_task_option {
 	TRACE_REMOTE_RECORD_CMD,
 };
 
+/* The tracers of tracer.c */
+enum trace_remote_tracer {
+	TRACE_REMOTE_NOP,
+	TRACE_REMOTE_TRACE_FUNCTION,
+	TRACE_REMOTE_TRACE_GRAPH,
+	NR_TRACE_REMOTE_TRACERS
+};
+
 /**
  * struct trace_remote - a remote, and its trace instance
  * @list:	in trace_remotes, see registry.c
@@ -174,6 +185,12 @@ enum trace_remote_task_option {
  * @tasks_lock: covers @pids and @options; see tasks.c
  * @pids:	lists of pids; NULL for empty ones. Also read by probes
  * @options:	a bit for each option that is on; also read without the lock
+ * @tracer_lock: covers what follows up to @graph_depth; see tracer.c. Taken before @lock,
+ *		@events_lock and @functions_lock
+ * @tracer:	the tracer; also read without the lock
+ * @function_events: events of functions may be on; also read without the lock
+ * @graph_depth: max_graph_depth; also read without the lock
+ * @tracer_events: the records of tracers, see tracer_records.c
  * @functions_lock: covers @functions, and that the remote agrees; see functions.c
  * @functions:	the lists of functions, a bit a function
  * @errors_lock: covers @errors and @nr_errors
@@ -229,6 +246,11 @@ struct trace_remote {
 	struct mutex				tasks_lock;	/* covers pids */
 	struct trace_pid_list __rcu		*pids[NR_TRACE_REMOTE_PIDS];
 	unsigned long				options;
+	struct mutex				tracer_lock;	/* covers the tracer */
+	enum trace_remote_tracer		tracer;
+	bool					function_events;
+	unsigned int				graph_depth;
+	struct trace_remote_event		tracer_events[NR_TRACE_REMOTE_TRACER_EVENTS];
 	struct mutex				functions_lock;	/* covers lists of functions */
 	unsigned long				*functions[NR_TRACE_REMOTE_LISTS];
 	struct mutex				errors_lock;	/* covers error_log */
@@ -252,6 +274,15 @@ static inline const char *trace_remote_name(const struct trace_remote *remote)
 static inline const char *trace_remote_group(const struct trace_remote *remote)
 {
 	return remote->desc->events[0].call.class->system;
+}
+
+/* Is it one of the remote's own events? Else it is a record of a tracer, and has no number. */
+static inline bool trace_remote_event_is_own(const struct trace_remote_event *event)
+{
+	const struct trace_remote *remote = event->remote;
+
+	return event < remote->tracer_events ||
+	       event >= remote->tracer_events + NR_TRACE_REMOTE_TRACER_EVENTS;
 }
 
 /* The event's number, as the functions of the remote have it */
@@ -295,6 +326,11 @@ static inline bool trace_remote_has_cpu(const struct trace_remote *remote, int c
 	return cpumask_test_cpu(cpu, &remote->mask);
 }
 
+static inline enum trace_remote_tracer trace_remote_tracer(const struct trace_remote *remote)
+{
+	return READ_ONCE(remote->tracer);
+}
+
 static inline bool trace_remote_has_task_option(const struct trace_remote *remote,
 						enum trace_remote_task_option option)
 {
@@ -327,6 +363,7 @@ void trace_remote_put_writer(struct trace_remote *remote);
 bool trace_remote_is_on(const struct trace_remote *remote);
 bool trace_remote_ask_on(struct trace_remote *remote);
 bool trace_remote_is_loaded(const struct trace_remote *remote);
+bool trace_remote_has_readers(struct trace_remote *remote);
 int trace_remote_arm(struct trace_remote *remote);
 void trace_remote_disarm(struct trace_remote *remote);
 int trace_remote_clear(struct trace_remote *remote, int cpu);
@@ -544,6 +581,26 @@ int trace_remote_enable_event(struct trace_remote *remote, int nr, bool enable);
 bool trace_remote_event_is_enabled(struct trace_remote *remote,
 				   const struct trace_remote_event *event);
 
+/* tracer.c: current_tracer */
+const char *trace_remote_tracer_name(enum trace_remote_tracer tracer);
+int trace_remote_set_graph_depth(struct trace_remote *remote, unsigned int depth);
+
+/*
+ * A record of a return. What its format says is no more: the kernel's struct ftrace_graph_ret_entry
+ * ends with room for the times once more.
+ */
+struct trace_remote_graph_ret {
+	struct trace_entry	ent;
+	struct ftrace_graph_ret	ret;
+} __packed;
+
+/* tracer_records.c: the records of the function tracers */
+void trace_remote_init_tracer_events(struct trace_remote *remote);
+bool trace_remote_is_leaf(const void *entry, unsigned int entry_size, const void *ret,
+			  unsigned int ret_size);
+enum print_line_t trace_remote_print_graph(struct trace_iterator *iter,
+					   struct trace_remote_event *event);
+
 /* functions.c: which functions are traced */
 int trace_remote_functions_init(struct trace_remote *remote);
 void trace_remote_functions_free(struct trace_remote *remote);
@@ -552,6 +609,7 @@ void trace_remote_function_name(const struct trace_remote *remote, unsigned int 
 int trace_remote_next_function(struct trace_remote *remote, enum trace_remote_list which,
 			       unsigned int nr);
 void trace_remote_clear_functions(struct trace_remote *remote, enum trace_remote_list which);
+int trace_remote_update_functions(struct trace_remote *remote);
 
 /* print.c: an event as text. In trace_iterator.iter_flags: it is printed by a dump. */
 #define TRACE_REMOTE_DUMPS	BIT(31)

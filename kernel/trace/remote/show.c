@@ -28,6 +28,9 @@
  * @buffer:	where from; NULL before reading began, and if it was not loaded then
  * @started:	reading has begun
  * @pos:	number of that line, 0 is the header
+ * @entry:	a copy of its record, if that is of a function's entry
+ * @is_ahead:	it is, and the iterator of its CPU is at the next record already. That is
+ *		the function's return if @iter.private is not NULL: both are in the line
  * @merge:	the CPUs that have something to show
  * @cpus:	iterators of the CPUs
  */
@@ -39,6 +42,8 @@ struct trace_remote_show {
 	struct trace_buffer		*buffer;
 	bool				started;
 	loff_t				pos;
+	struct ftrace_graph_ent_entry	entry;
+	bool				is_ahead;
 	struct trace_remote_merge	merge;
 	struct ring_buffer_reader_iter	*cpus[];
 };
@@ -100,6 +105,7 @@ static int remote_show_start(struct trace_remote_show *show)
 
 	remote_show_stop(show);
 	show->pos = 0;
+	show->is_ahead = false;
 	show->started = true;
 	remote_show_get_buffer(show);
 	if (!show->buffer)
@@ -125,6 +131,30 @@ static int remote_show_start(struct trace_remote_show *show)
 	return 0;
 }
 
+/* A function that calls no other one is one line: look at the record behind that of its entry. */
+static void remote_show_look_ahead(struct trace_remote_show *show)
+{
+	struct ring_buffer_reader_iter *ahead = show->cpus[show->iter.cpu];
+	struct trace_iterator *iter = &show->iter;
+	struct ring_buffer_event *event;
+	u64 ts;
+
+	if (!iter->ent || iter->ent_size < sizeof(show->entry) ||
+	    iter->ent->type != TRACE_GRAPH_ENT)
+		return;
+
+	show->entry = *(struct ftrace_graph_ent_entry *)iter->ent;
+	iter->ent = &show->entry.ent;
+	iter->ent_size = sizeof(show->entry);
+	show->is_ahead = true;
+	ring_buffer_reader_iter_advance(ahead);
+	event = ring_buffer_reader_iter_peek(ahead, &ts);
+	if (event && !ring_buffer_reader_iter_lost(ahead) &&
+	    trace_remote_is_leaf(iter->ent, iter->ent_size, ring_buffer_event_data(event),
+				 ring_buffer_event_length(event)))
+		iter->private = ring_buffer_event_data(event);
+}
+
 /* Set the line to be shown. False if there is none. */
 static bool remote_show_find(struct trace_remote_show *show)
 {
@@ -134,12 +164,16 @@ static bool remote_show_find(struct trace_remote_show *show)
 
 	if (cpu < 0)
 		return false;
+	if (show->is_ahead)
+		return true;
 
 	event = ring_buffer_reader_iter_peek(show->cpus[cpu], &iter->ts);
 	iter->cpu = cpu;
 	iter->ent = event ? ring_buffer_event_data(event) : NULL;
 	iter->ent_size = event ? ring_buffer_event_length(event) : 0;
 	iter->lost_events = ring_buffer_reader_iter_lost(show->cpus[cpu]);
+	iter->private = NULL;
+	remote_show_look_ahead(show);
 	return true;
 }
 
@@ -152,7 +186,9 @@ static void remote_show_advance(struct trace_remote_show *show)
 	if (cpu < 0)
 		return;
 
-	ring_buffer_reader_iter_advance(show->cpus[cpu]);
+	if (!show->is_ahead || show->iter.private)
+		ring_buffer_reader_iter_advance(show->cpus[cpu]);
+	show->is_ahead = false;
 	if (remote_show_peek(show, cpu, &ts))
 		trace_remote_merge_update(&show->merge, ts);
 	else
@@ -226,9 +262,14 @@ static const char remote_snapshot_cpu_help[] =
 	"#                      (Doesn't have to be '2' works with any number that\n"
 	"#                       is not a '0' or '1')\n";
 
+static const char *remote_show_tracer(const struct trace_remote_show *show)
+{
+	return trace_remote_tracer_name(trace_remote_tracer(show->remote));
+}
+
 static void remote_show_help(struct seq_file *m, struct trace_remote_show *show)
 {
-	seq_puts(m, "# tracer: nop\n#\n");
+	seq_printf(m, "# tracer: %s\n#\n", remote_show_tracer(show));
 	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", show->snapshot ? "allocated" : "freed");
 	seq_puts(m, show->iter.cpu_file == RING_BUFFER_ALL_CPUS ? remote_snapshot_help :
 								 remote_snapshot_cpu_help);
@@ -250,7 +291,13 @@ static void remote_show_header(struct seq_file *m, struct trace_remote_show *sho
 		written += stats.entries + stats.overrun;
 	}
 
-	seq_puts(m, "# tracer: nop\n#\n");
+	seq_printf(m, "# tracer: %s\n#\n", remote_show_tracer(show));
+	/* As the kernel's, which has no counters there */
+	if (trace_remote_tracer(show->remote) == TRACE_REMOTE_TRACE_GRAPH) {
+		seq_puts(m, "# CPU  DURATION                  FUNCTION CALLS\n");
+		seq_puts(m, "# |     |   |                     |   |   |   |\n");
+		return;
+	}
 	seq_printf(m, "# entries-in-buffer/entries-written: %lu/%lu   #P:%d\n#\n",
 		   entries, written, num_online_cpus());
 	/* As trace_remote_print_event() has a line */

@@ -103,7 +103,7 @@ struct hyp_stay {
 #define HYP_STAY_MULT_SHIFT	48
 
 /* Room for all there are: see acct_names.c */
-#define HYP_ACCT_NR_HCALLS	(48 + IS_ENABLED(CONFIG_KVM_HYP_FUNCTION_TRACER))
+#define HYP_ACCT_NR_HCALLS	(48 + 2 * IS_ENABLED(CONFIG_KVM_HYP_FUNCTION_TRACER))
 #define HYP_ACCT_NR_PSCI	21
 
 /* The exception classes of a guest's exits that have a cell each; others share one. */

@@ -349,6 +349,10 @@ HYP_EVENT(selftest,
 )
 #endif
 
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+#include <asm/kvm_hyptracers.h>
+#endif
+
 #undef HYP_EVENT
 #undef he_field
 #undef he_named

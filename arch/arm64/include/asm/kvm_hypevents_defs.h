@@ -97,6 +97,13 @@ enum hyp_event_nr {
 	NR_HYP_EVENTS
 };
 
+/* Those that have files. Behind them are the records of tracers. */
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+#define NR_HYP_LISTED_EVENTS	HYP_EVENT_function
+#else
+#define NR_HYP_LISTED_EVENTS	NR_HYP_EVENTS
+#endif
+
 /*
  * Records are laid out by the compiler, the same on both sides. Strings and
  * bitmasks are behind the structure; in it, a word says where, in bytes from the

@@ -5,12 +5,14 @@
  *	hyp_trace_event=	which events, and that tracing starts
  *	hyp_trace_buffer_size=	how large the rings are
  *	hyp_trace_options=	options of the instance
- *	hyp_trace_ftrace_filter=, hyp_trace_ftrace_notrace=	which functions
+ *	hyp_trace_ftrace_filter=, hyp_trace_ftrace_notrace=, hyp_trace_ftrace_graph_filter=
+ *				which functions
+ *	hyp_trace_ftrace=	a tracer, and that tracing starts
  *	hyp_trace_accounting=	whether accounting is on
  *
  * All but the last are to the hypervisor what trace_event=, trace_buf_size=, trace_options=,
- * ftrace_filter= and ftrace_notrace= are to the kernel, and take the same values. A wrong value is
- * logged, and booting goes on.
+ * ftrace_filter=, ftrace_notrace=, ftrace_graph_filter= and ftrace= are to the kernel, and take the
+ * same values. A wrong value is logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -81,6 +83,22 @@ static int __init hyp_trace_setup_notrace(char *str)
 }
 __setup("hyp_trace_ftrace_notrace=", hyp_trace_setup_notrace);
 
+static int __init hyp_trace_setup_graph_filter(char *str)
+{
+	hyp_trace_boot_functions[TRACE_REMOTE_GRAPH] = str;
+	return 1;
+}
+__setup("hyp_trace_ftrace_graph_filter=", hyp_trace_setup_graph_filter);
+
+static char *hyp_trace_boot_tracer __initdata;
+
+static int __init hyp_trace_setup_tracer(char *str)
+{
+	hyp_trace_boot_tracer = str;
+	return 1;
+}
+__setup("hyp_trace_ftrace=", hyp_trace_setup_tracer);
+
 static void __init hyp_trace_boot_set_list(struct trace_remote *remote,
 					   enum trace_remote_list which)
 {
@@ -96,12 +114,30 @@ static void __init hyp_trace_boot_set_functions(struct trace_remote *remote)
 {
 	hyp_trace_boot_set_list(remote, TRACE_REMOTE_FILTER);
 	hyp_trace_boot_set_list(remote, TRACE_REMOTE_NOTRACE);
+	hyp_trace_boot_set_list(remote, TRACE_REMOTE_GRAPH);
 	if (trace_remote_apply_functions(remote))
 		pr_warn("kvm: hyp_trace: no functions are traced from boot\n");
+}
+
+/* Whether there is a tracer */
+static bool __init hyp_trace_boot_set_tracer(struct trace_remote *remote)
+{
+	if (!hyp_trace_boot_tracer)
+		return false;
+	if (!trace_remote_set_tracer(remote, hyp_trace_boot_tracer))
+		return true;
+
+	pr_warn("kvm: hyp_trace: no tracer from boot: %s\n", hyp_trace_boot_tracer);
+	return false;
 }
 #else
 static void __init hyp_trace_boot_set_functions(struct trace_remote *remote)
 {
+}
+
+static bool __init hyp_trace_boot_set_tracer(struct trace_remote *remote)
+{
+	return false;
 }
 #endif
 
@@ -162,6 +198,7 @@ static void __init hyp_trace_boot_set_events(struct trace_remote *remote, char *
 /* Nothing is started while tracefs is locked down: nobody could see it. */
 static void __init hyp_trace_boot(struct trace_remote *remote)
 {
+	bool has_tracer;
 	int ret;
 
 	if (hyp_trace_boot_size)
@@ -174,7 +211,8 @@ static void __init hyp_trace_boot(struct trace_remote *remote)
 
 	hyp_trace_boot_account();
 	hyp_trace_boot_set_functions(remote);
-	if (!*hyp_trace_boot_words)
+	has_tracer = hyp_trace_boot_set_tracer(remote);
+	if (!*hyp_trace_boot_words && !has_tracer)
 		return;
 
 	hyp_trace_boot_set_events(remote, hyp_trace_boot_words);

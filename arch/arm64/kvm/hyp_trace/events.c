@@ -5,6 +5,7 @@
  * Of each entry of asm/kvm_hypevents.h the host makes the description of its record, and a
  * function that prints one.
  */
+#include <linux/ftrace.h>
 #include <linux/trace_events.h>
 #include <linux/trace_seq.h>
 
@@ -16,6 +17,21 @@
 
 static_assert(sizeof(struct hyp_event_header) == sizeof(struct trace_entry));
 static_assert(offsetof(struct hyp_event_header, pid) == offsetof(struct trace_entry, pid));
+
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+/* The records of tracers are the kernel's own, and tracing knows them. */
+#define HYP_RECORD_SIZE(name)	\
+	(sizeof(struct hyp_event_##name) - sizeof(struct hyp_event_header))
+
+static_assert(HYP_RECORD_SIZE(function) == 2 * sizeof(unsigned long));
+static_assert(HYP_RECORD_SIZE(funcgraph_entry) == sizeof(struct ftrace_graph_ent));
+static_assert(HYP_RECORD_SIZE(funcgraph_exit) == sizeof(struct ftrace_graph_ret));
+static_assert(offsetof(struct hyp_event_funcgraph_exit, rettime) -
+	      sizeof(struct hyp_event_header) == offsetof(struct ftrace_graph_ret, rettime));
+
+#undef HYP_TRACER_EVENT
+#define HYP_TRACER_EVENT(name, proto, struct_fields, assign, printk)
+#endif
 
 /* Stage 1: print fmt, in the words of user space's parsers. */
 #define __entry			REC
@@ -173,6 +189,11 @@ static const struct trace_remote_names hyp_event_names_##name[] = {	\
 #include <asm/kvm_hypevents.h>
 
 /* Stage 6: the events */
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+#define HYP_EVENT_IS_FUNCTION(nr)	((nr) == HYP_EVENT_func || (nr) == HYP_EVENT_func_ret)
+#else
+#define HYP_EVENT_IS_FUNCTION(nr)	false
+#endif
 #define HYP_EVENT(ename, proto, struct_fields, assign, printk)	\
 	[HYP_EVENT_##ename] = {					\
 		.call = {					\
@@ -184,6 +205,7 @@ static const struct trace_remote_names hyp_event_names_##name[] = {	\
 		.names	= hyp_event_names_##ename,		\
 		.values	= hyp_event_values_##ename,		\
 		.is_bprint = HYP_EVENT_##ename == HYP_EVENT_hyp_printk,	\
+		.is_function = HYP_EVENT_IS_FUNCTION(HYP_EVENT_##ename),	\
 	},
 struct trace_remote_event hyp_events[] = {
 #include <asm/kvm_hypevents.h>

@@ -30,10 +30,20 @@
 
 static const char hyp_func_prefix[] = "__kvm_nvhe_";
 
+/**
+ * struct hyp_func_masks - what is set for a group of functions, a bit each
+ * @on:		it is traced
+ * @begins:	it can begin a graph
+ */
+struct hyp_func_masks {
+	u16	on;
+	u16	begins;
+};
+
 /* Word 0 of each function, the kernel's addresses */
 static unsigned long *hyp_func_addrs __ro_after_init;
-/* What is set, a word a group */
-static u16 *hyp_func_masks __ro_after_init;
+
+static struct hyp_func_masks *hyp_func_masks __ro_after_init;
 
 /* The name, without the prefix */
 static const char *hyp_func_strip(const char *name)
@@ -57,6 +67,15 @@ const char *hyp_func_print(struct trace_seq *p, u64 ip)
 	return hyp_func_strip(name);
 }
 
+/* For the tracers: straight into the line */
+static void hyp_func_print_name(void *priv, struct trace_seq *s, u64 ip)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	snprintf(name, sizeof(name), "%ps", (void *)ip);
+	trace_seq_puts(s, hyp_func_strip(name));
+}
+
 static void hyp_func_name(void *priv, unsigned int nr, char *name)
 {
 	const char *bare;
@@ -78,16 +97,25 @@ static int hyp_func_patch(unsigned long addr, u32 insn)
 	return ret;
 }
 
-static int hyp_func_patch_group(unsigned int group, unsigned long changed, u16 mask)
+static u32 hyp_func_insn(unsigned long addr, const struct hyp_func_masks *masks, int nr)
 {
-	unsigned long trampoline = (unsigned long)kvm_nvhe_sym(hyp_func_trampoline);
+	if (!(masks->on & BIT(nr)))
+		return HYP_FUNC_NOP;
+
+	return hyp_func_call(addr, (unsigned long)(masks->begins & BIT(nr) ?
+						   kvm_nvhe_sym(hyp_func_graph_trampoline) :
+						   kvm_nvhe_sym(hyp_func_trampoline)));
+}
+
+static int hyp_func_patch_group(unsigned int group, unsigned long changed,
+				const struct hyp_func_masks *masks)
+{
 	unsigned long addr;
 	int i, ret = 0;
 
 	for_each_set_bit(i, &changed, HYP_FUNC_GROUP) {
 		addr = hyp_func_addrs[group * HYP_FUNC_GROUP + i] + AARCH64_INSN_SIZE;
-		ret = hyp_func_patch(addr, mask & BIT(i) ? hyp_func_call(addr, trampoline) :
-							   HYP_FUNC_NOP);
+		ret = hyp_func_patch(addr, hyp_func_insn(addr, masks, i));
 		if (ret)
 			break;
 	}
@@ -95,37 +123,60 @@ static int hyp_func_patch_group(unsigned int group, unsigned long changed, u16 m
 	return ret;
 }
 
-static int hyp_func_set_group(unsigned int group, u16 mask)
+static int hyp_func_set_group(unsigned int group, struct hyp_func_masks masks)
 {
-	unsigned long changed = mask ^ hyp_func_masks[group];
+	struct hyp_func_masks *old = &hyp_func_masks[group];
+	unsigned long changed = (masks.on ^ old->on) | (masks.begins ^ old->begins);
 	int ret;
 
 	if (!changed)
 		return 0;
 
 	if (is_protected_kvm_enabled())
-		ret = hyp_trace_hypcall(__hyp_trace_set_functions, group, mask);
+		ret = hyp_trace_hypcall(__hyp_trace_set_functions, group, masks.on, masks.begins);
 	else
-		ret = hyp_func_patch_group(group, changed, mask);
+		ret = hyp_func_patch_group(group, changed, &masks);
 	if (!ret)
-		hyp_func_masks[group] = mask;
+		*old = masks;
 	return ret;
 }
 
-static int hyp_func_set(void *priv, const unsigned long *on)
+/* In plain nVHE mode KVM may not be at EL2 now, and the kernel writes its variable. */
+static int hyp_func_set_graph(unsigned int max_depth, bool only)
 {
-	unsigned int nr;
-	int ret = 0;
+	max_depth = min(max_depth, HYP_FUNC_DEPTH);
+	if (is_protected_kvm_enabled())
+		return hyp_trace_hypcall(__hyp_trace_set_graph, max_depth, only);
 
-	for (nr = 0; nr < hyp_functions.nr && !ret; nr += HYP_FUNC_GROUP)
-		ret = hyp_func_set_group(nr / HYP_FUNC_GROUP,
-					 bitmap_read(on, nr, min(hyp_functions.nr - nr,
-								 HYP_FUNC_GROUP)));
+	WRITE_ONCE(kvm_nvhe_sym(hyp_func_graph).max_depth, max_depth);
+	WRITE_ONCE(kvm_nvhe_sym(hyp_func_graph).only, only);
+	return 0;
+}
+
+static u16 hyp_func_group_mask(const unsigned long *functions, unsigned int nr)
+{
+	return bitmap_read(functions, nr, min(hyp_functions.nr - nr, HYP_FUNC_GROUP));
+}
+
+static int hyp_func_set(void *priv, const struct trace_remote_traced *traced)
+{
+	struct hyp_func_masks masks = { };
+	int ret = hyp_func_set_graph(traced->max_depth, traced->graph);
+	unsigned int nr;
+
+	for (nr = 0; nr < hyp_functions.nr && !ret; nr += HYP_FUNC_GROUP) {
+		masks.on = hyp_func_group_mask(traced->on, nr);
+		if (traced->graph)
+			masks.begins = masks.on & hyp_func_group_mask(traced->graph, nr);
+		ret = hyp_func_set_group(nr / HYP_FUNC_GROUP, masks);
+	}
+
 	return ret;
 }
 
 struct trace_remote_functions hyp_functions __ro_after_init = {
 	.name	= hyp_func_name,
+	.print	= hyp_func_print_name,
 	.set	= hyp_func_set,
 };
 

@@ -72,17 +72,26 @@ static bool hyp_trace_is_stopped(void *priv)
 	       hyp_trace_hypcall(__hyp_trace_is_stopped) == 1;
 }
 
+/* Behind the events are the records of tracers. */
+static int hyp_trace_event_id(unsigned int nr)
+{
+	if (nr < NR_HYP_LISTED_EVENTS)
+		return trace_remote_event_id(&hyp_events[nr]);
+	return trace_remote_tracer_id(nr - NR_HYP_LISTED_EVENTS);
+}
+
 /*
  * A state is set also if EL2 has it: a hypercall that sets it is cheaper than to trust that
  * nothing else in the kernel has made one.
  */
 static int hyp_trace_set_events(void *priv, const unsigned long *on)
 {
-	int i, ret = 0;
+	int i, id, ret = 0;
 
-	for (i = 0; i < NR_HYP_EVENTS && !ret; i++)
-		ret = hyp_trace_hypcall(__hyp_trace_set_event, i, test_bit(i, on) ?
-					trace_remote_event_id(&hyp_events[i]) : 0);
+	for (i = 0; i < NR_HYP_EVENTS && !ret; i++) {
+		id = test_bit(i, on) ? hyp_trace_event_id(i) : 0;
+		ret = hyp_trace_hypcall(__hyp_trace_set_event, i, id);
+	}
 
 	return ret;
 }
@@ -200,7 +209,7 @@ static struct trace_remote_desc hyp_trace_desc = {
 	.name		= "hypervisor",
 	.ops		= &hyp_trace_ops,
 	.events		= hyp_events,
-	.nr_events	= NR_HYP_EVENTS,
+	.nr_events	= NR_HYP_LISTED_EVENTS,
 #ifdef CONFIG_KVM_HYP_ACCOUNTING
 	.files		= hyp_acct_files,
 	.cpu_files	= hyp_acct_cpu_files,

@@ -216,6 +216,8 @@ extern const struct trace_remote_desc kunit_remote_desc;
 struct trace_remote *kunit_remote_register(struct kunit *test);
 void kunit_remote_make_rings(struct kunit *test);
 struct cpumask *kunit_remote_enabled(void);
+unsigned int kunit_remote_nr_resets(void);
+unsigned long kunit_remote_events_on(void);
 void kunit_remote_refuse(int err);
 void remote_test_layout(struct kunit *test);
 void remote_test_record(struct kunit *test);
@@ -237,6 +239,12 @@ extern const struct trace_remote_functions kunit_remote_functions;
 void remote_test_functions(struct kunit *test);
 void remote_test_functions_refused(struct kunit *test);
 void remote_test_functions_list(struct kunit *test);
+void remote_test_tracer(struct kunit *test);
+void remote_test_tracer_events(struct kunit *test);
+void remote_test_tracer_busy(struct kunit *test);
+void remote_test_graph(struct kunit *test);
+void remote_test_tracer_text(struct kunit *test);
+void remote_test_leaf(struct kunit *test);
 
 /* test_tasks.c */
 void remote_test_tasks(struct kunit *test);

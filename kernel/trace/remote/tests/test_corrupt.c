@@ -198,8 +198,7 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
 			       struct rnd_state *rnd, unsigned int size)
 {
 	u8 *record = kunit_kmalloc(test, size, GFP_KERNEL);
-	struct trace_remote_event *event = NULL;
-	unsigned int i, nr = ring_test_below(rnd, 2 * desc->nr_events);
+	unsigned int i, nr = ring_test_below(rnd, 2 * desc->nr_events), id = 0;
 
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	prandom_bytes_state(rnd, record, size);
@@ -209,14 +208,16 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
 			record[i] = i & 1 ? 0 : ring_test_below(rnd, size + 8);
 
 	if (nr < desc->nr_events)
-		event = &desc->events[nr];
-	if (event && size >= sizeof(struct trace_entry))
-		((struct trace_entry *)record)->type = trace_remote_event_id(event);
+		id = trace_remote_event_id(&desc->events[nr]);
+	else if (nr - desc->nr_events < NR_TRACE_REMOTE_TRACER_EVENTS)
+		id = trace_remote_tracer_id(nr - desc->nr_events);
+	if (id && size >= sizeof(struct trace_entry))
+		((struct trace_entry *)record)->type = id;
 	return record;
 }
 
 /**
- * event_test_print_corrupt - print records of any bytes as a remote's events
+ * event_test_print_corrupt - print records of any bytes as a remote's events, or of its tracers
  * @test:	the test
  * @events:	the events, which are registered
  * @nr:		how many
@@ -224,7 +225,9 @@ static void *event_test_record(struct kunit *test, const struct trace_remote_des
 void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *events,
 			      unsigned int nr)
 {
-	const struct trace_remote_desc desc = { .events = events, .nr_events = nr };
+	const struct trace_remote_desc desc = {
+		.events = events, .nr_events = nr, .functions = &kunit_remote_functions,
+	};
 	struct trace_iterator *iter = kunit_kzalloc(test, sizeof(*iter), GFP_KERNEL);
 	struct trace_remote *remote = kunit_kzalloc(test, sizeof(*remote), GFP_KERNEL);
 	struct rnd_state rnd;
@@ -233,9 +236,11 @@ void event_test_print_corrupt(struct kunit *test, struct trace_remote_event *eve
 	KUNIT_ASSERT_NOT_NULL(test, iter);
 	KUNIT_ASSERT_NOT_NULL(test, remote);
 	remote->desc = &desc;
+	trace_remote_init_tracer_events(remote);
 	ring_test_seed(test, &rnd);
 	for (i = 0; i < 20000; i++) {
 		trace_seq_init(&iter->seq);
+		remote->tracer = ring_test_below(&rnd, NR_TRACE_REMOTE_TRACERS);
 		iter->ts = (u64)prandom_u32_state(&rnd) << 32;
 		iter->ent_size = 4 + ring_test_below(&rnd, 50) * 4;
 		iter->ent = event_test_record(test, &desc, &rnd, iter->ent_size);

@@ -41,6 +41,8 @@
  * @keep_error:	the result of set_overwrite() for that
  * @interrupted: enable_cpu() or set_overwrite() was called with interrupts on
  * @elsewhere:	or on another CPU
+ * @nr_resets:	calls of reset_ring()
+ * @on:		events that are on, a bit each
  */
 static struct kunit_remote {
 	struct trace_remote	*remote;
@@ -63,6 +65,8 @@ static struct kunit_remote {
 	int			keep_error;
 	bool			interrupted;
 	bool			elsewhere;
+	unsigned int		nr_resets;
+	unsigned long		on;
 } kunit_remote;
 
 static int kunit_remote_get(void *priv)
@@ -95,6 +99,12 @@ static int kunit_remote_enable_cpu(void *priv, int cpu, bool enable)
 		return kunit_remote.refused;
 
 	assign_bit(cpu, cpumask_bits(&kunit_remote.enabled), enable);
+	return 0;
+}
+
+static int kunit_remote_reset_ring(void *priv, int cpu)
+{
+	kunit_remote.nr_resets++;
 	return 0;
 }
 
@@ -177,6 +187,7 @@ static unsigned long kunit_remote_trigger_count(void *priv, unsigned int nr)
 
 static int kunit_remote_set_events(void *priv, const unsigned long *on)
 {
+	kunit_remote.on = *on;
 	return 0;
 }
 
@@ -196,6 +207,7 @@ static const struct trace_remote_ops kunit_remote_ops = {
 	.load_ring	= kunit_remote_load_ring,
 	.unload_ring	= kunit_remote_unload_ring,
 	.enable_cpu	= kunit_remote_enable_cpu,
+	.reset_ring	= kunit_remote_reset_ring,
 	.set_overwrite	= kunit_remote_set_overwrite,
 	.clock		= ktime_get_boot_fast_ns,
 	.start		= kunit_remote_start,
@@ -247,6 +259,16 @@ void kunit_remote_make_rings(struct kunit *test)
 struct cpumask *kunit_remote_enabled(void)
 {
 	return &kunit_remote.enabled;
+}
+
+unsigned int kunit_remote_nr_resets(void)
+{
+	return kunit_remote.nr_resets;
+}
+
+unsigned long kunit_remote_events_on(void)
+{
+	return kunit_remote.on;
 }
 
 void kunit_remote_refuse(int err)

@@ -130,6 +130,7 @@ static void __init setup_test_files(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, remote);
 	remote->desc = &kunit_remote_desc;
 	remote->target = "../trace_remote_kunit";
+	trace_remote_init_tracer_events(remote);
 	setup_test_remote = remote;
 	setup_test_step(test, &step);
 }

@@ -295,3 +295,50 @@ void hyp_event_printk(unsigned long ip, const char *fmt, struct hyp_event_hyp_pr
 	hyp_event_put_args(to, record + 1, size - sizeof(*record));
 	trace_ring_commit(&cpu->ring, &event);
 }
+
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+/* The times in the record are those of the CPU's clock, which has to be the latest. */
+static noinline void hyp_event_funcgraph_exit_slow(u64 func, s32 depth, u32 overrun, u64 entered,
+						   u64 count)
+{
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+
+	if (atomic_read(&cpu->writer) != HYP_TRACE_ON)
+		return;
+	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
+		return;
+
+	trace_funcgraph_exit(func, depth, overrun, hyp_clock_ns(&cpu->clock, entered),
+			     hyp_clock_ns(&cpu->clock, count));
+}
+
+/**
+ * hyp_event_funcgraph_exit - write that a function returns, on the fast path if possible
+ * @func:	the function
+ * @depth:	how deep it is
+ * @overrun:	functions that were deeper than can be traced
+ * @entered:	when it was entered, hyp_clock_count()
+ */
+void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
+{
+	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+	struct hyp_event_funcgraph_exit *record;
+	struct trace_ring_event event;
+	u64 count = hyp_clock_count();
+
+	if (!__hyp_event_try_reserve(cpu, HYP_EVENT_funcgraph_exit,
+				     sizeof(*record) - sizeof(record->header), count, &event))
+		return hyp_event_funcgraph_exit_slow(func, depth, overrun, entered, count);
+
+	record = event.data - sizeof(record->header);
+	record->func = func;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	record->retval = 0;
+#endif
+	record->depth = depth;
+	record->overrun = overrun;
+	record->calltime = hyp_clock_ns(&cpu->clock, entered);
+	record->rettime = hyp_clock_ns(&cpu->clock, count);
+	trace_ring_commit(&cpu->ring, &event);
+}
+#endif

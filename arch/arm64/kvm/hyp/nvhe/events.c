@@ -55,6 +55,7 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 
 	WRITE_ONCE(*hyp_events_on[nr], !!(state & HYP_EVENT_ON));
 	hyp_stay_set_event(nr, state & HYP_EVENT_ON);
+	hyp_func_update_tracer();
 }
 
 /* A filter or a trigger has changed. That of hyp_exit may have the stay's length. */
@@ -233,6 +234,7 @@ static __always_inline enum hyp_hcall_kind hyp_hcall_kind(enum __kvm_host_smccc_
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_write_event:
 #ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
 	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_functions:
+	case __KVM_HOST_SMCCC_FUNC___hyp_trace_set_graph:
 #endif
 		return HYP_HCALL_RETURNS;
 	/* Nothing: the register still has the host's argument. */

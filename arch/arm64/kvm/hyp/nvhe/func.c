@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracing EL2's functions: the events func and func_ret
+ * Tracing EL2's functions: the events func and func_ret, and the tracers function and
+ * function_graph
  *
  * The compiler begins each function of the objects that are traced with two NOPs
  * (asm/kvm_hypfunc.h). While a function is traced, the second one calls hyp_func_trampoline, which
@@ -11,6 +12,16 @@
  * pointer at the function's entry, as PACIASP signs a return address. The function itself signs the
  * address of hyp_func_return.
  *
+ * The graph
+ * ---------
+ *
+ * A function is in the graph if function_graph is on when it is entered, and struct hyp_func_graph
+ * has it: its caller is in the graph, or it can begin one. Each frame has how many functions of the
+ * graph are entered then. Only functions in the graph have records of their entry and return.
+ *
+ * While a tracer is on, all functions go the slow path. So the fast one, with events alone, has one
+ * test for both tracers.
+ *
  * Frames that never return
  * ------------------------
  *
@@ -20,6 +31,10 @@
  * it calls. So when a function is entered, a frame with a lower stack pointer is stale. One with
  * the same stack pointer is stale too, unless its function has jumped to the one that is entered:
  * then the latter's return address is hyp_func_return. All that returns has the last frame.
+ *
+ * A stale frame stays as long as all functions that are entered are deeper in the stack, and counts
+ * for the depth in the graph. What EL2 enters first has the same stack pointer each time, unless
+ * the CPU comes back from the firmware. Then all frames are dropped.
  *
  * What is not traced
  * ------------------
@@ -46,8 +61,7 @@
 #include <nvhe/func.h>
 #include <nvhe/trace.h>
 
-/* Functions that can be entered at once, and have their returns traced */
-#define HYP_FUNC_DEPTH		48
+/* The bytes of HYP_FUNC_DEPTH frames */
 #define HYP_FUNC_FULL		(HYP_FUNC_DEPTH * sizeof(struct hyp_func_frame))
 
 /* Frame records that are looked at after a panic, at the most */
@@ -58,22 +72,30 @@
  * @lr:		where it returns to, signed
  * @level:	minus the stack pointer that it was entered with: the more, the deeper
  * @ip:		the function
+ * @entered:	when it was entered, hyp_clock_count(), if it is in the graph
+ * @depth:	functions of the graph that are entered, with this one
+ * @in_graph:	it is in the graph
  */
 struct hyp_func_frame {
 	unsigned long	lr;
 	unsigned long	level;
 	unsigned long	ip;
+	u64		entered;
+	u32		depth;
+	bool		in_graph;
 };
 
 /**
  * struct hyp_func_cpu - the shadow stack of a CPU
  * @top:	bytes of frames in it
  * @paused:	HYP_FUNC_FULL while nothing is traced, else 0
+ * @overrun:	functions that had no room in it
  * @frames:	these; the first one is none, and on the level of nothing
  */
 struct hyp_func_cpu {
 	unsigned long		top;
 	unsigned long		paused;
+	u32			overrun;
 	struct hyp_func_frame	frames[HYP_FUNC_DEPTH + 1];
 };
 
@@ -83,6 +105,11 @@ static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu);
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
 u64 hyp_func_offset __ro_after_init;
+
+/* Changes at any time. A function that is entered meanwhile is in the graph, or not. */
+struct hyp_func_graph hyp_func_graph;
+
+static bool hyp_func_tracer;	/* function or function_graph is on */
 
 static_assert(offsetof(struct hyp_func_regs, pc) == 8);
 static_assert(offsetof(struct hyp_func_regs, args) == 16);
@@ -151,26 +178,51 @@ static void hyp_func_drop(struct hyp_func_cpu *cpu, unsigned long level)
 }
 
 static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, struct hyp_func_regs *regs,
-					  unsigned long ip, unsigned long sp)
+					  unsigned long ip, bool in_graph)
 {
+	unsigned long sp = (unsigned long)(regs + 1);
 	struct hyp_func_frame *frame = hyp_func_top(cpu) + 1;
 
 	frame->lr = hyp_func_sign(regs->lr, sp);
 	frame->level = -sp;
 	frame->ip = ip;
+	frame->depth = frame[-1].depth + in_graph;
+	frame->in_graph = in_graph;
 	cpu->top += sizeof(*frame);
 	regs->lr = (unsigned long)hyp_func_return;
 }
 
+/* Is a function in the graph that is entered now? It @begins one, or not. */
+static __always_inline bool hyp_func_is_in_graph(struct hyp_func_cpu *cpu, bool begins)
+{
+	u32 depth = hyp_func_top(cpu)->depth;
+
+	if (!depth && !begins && READ_ONCE(hyp_func_graph.only))
+		return false;
+	/* Without a limit it wraps around. */
+	return depth <= READ_ONCE(hyp_func_graph.max_depth) - 1;
+}
+
+/* The function's own time does not have that of its record. */
+static noinline void hyp_func_enter_graph(struct hyp_func_cpu *cpu)
+{
+	struct hyp_func_frame *frame = hyp_func_top(cpu);
+
+	trace_funcgraph_entry(frame->ip + hyp_func_offset, frame->depth - 1);
+	frame->entered = hyp_clock_count();
+}
+
 /*
- * The shadow stack has stale frames, or no room; the function was jumped to; or the CPU is paused.
- * If there is no room, the return is not traced.
+ * A tracer is on; the shadow stack has stale frames, or no room; the function was jumped to; or the
+ * CPU is paused. If there is no room, the return is not traced.
  */
-static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_func_regs *regs)
+static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_func_regs *regs,
+					 bool begins)
 {
 	unsigned long sp = (unsigned long)(regs + 1), ip = hyp_func_of(regs->pc);
 	bool jumped = regs->lr == (unsigned long)hyp_func_return;
 	unsigned long caller = hyp_func_caller(regs->lr);
+	bool in_graph, room;
 
 	if (cpu->paused)
 		return;
@@ -178,31 +230,39 @@ static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_fu
 	hyp_func_drop(cpu, jumped ? -sp : -sp - 1);
 	if (jumped && cpu->top)
 		caller = hyp_func_top(cpu)->ip;
-	if (trace_func_ret_enabled() && cpu->top < HYP_FUNC_FULL)
-		hyp_func_push(cpu, regs, ip, sp);
+	room = cpu->top < HYP_FUNC_FULL;
+	cpu->overrun += !room;
+	in_graph = trace_funcgraph_entry_enabled() && room && hyp_func_is_in_graph(cpu, begins);
+	if (in_graph || (trace_func_ret_enabled() && room))
+		hyp_func_push(cpu, regs, ip, in_graph);
 	trace_func(ip + hyp_func_offset, caller + hyp_func_offset);
+	trace_function(ip + hyp_func_offset, caller + hyp_func_offset);
+	if (in_graph)
+		hyp_func_enter_graph(cpu);
 }
 
 /**
  * hyp_func_enter - a function is entered
  * @regs:	its registers
+ * @begins:	it can begin a graph
  *
  * Has it return to hyp_func_return, or not. The caller of a function that was jumped to is the one
  * that has jumped. All else that can be special is so on the slow path.
  *
  * Context: any at EL2 but for what func.c excludes.
  */
-void hyp_func_enter(struct hyp_func_regs *regs)
+void hyp_func_enter(struct hyp_func_regs *regs, bool begins)
 {
 	unsigned long sp = (unsigned long)(regs + 1), ip = hyp_func_of(regs->pc);
 	struct hyp_func_cpu *cpu = this_cpu_ptr(&hyp_func_cpu);
 	unsigned long caller = hyp_func_caller(regs->lr);
 
-	if (unlikely(hyp_func_top(cpu)->level >= -sp || cpu->top + cpu->paused >= HYP_FUNC_FULL))
-		return hyp_func_enter_slow(cpu, regs);
+	if (unlikely(hyp_func_top(cpu)->level >= -sp || cpu->top + cpu->paused >= HYP_FUNC_FULL ||
+		     READ_ONCE(hyp_func_tracer)))
+		return hyp_func_enter_slow(cpu, regs, begins);
 
 	if (likely(trace_func_ret_enabled()))
-		hyp_func_push(cpu, regs, ip, sp);
+		hyp_func_push(cpu, regs, ip, false);
 	trace_func(ip + hyp_func_offset, caller + hyp_func_offset);
 }
 
@@ -221,8 +281,49 @@ void hyp_func_exit(struct hyp_func_exit_regs *regs)
 	BUG_ON(frame->level != -sp);
 	regs->lr = hyp_func_auth(frame->lr, sp);
 	cpu->top -= sizeof(*frame);
-	if (likely(!cpu->paused))
-		trace_func_ret(frame->ip + hyp_func_offset);
+	if (unlikely(cpu->paused))
+		return;
+
+	if (unlikely(frame->in_graph) && trace_funcgraph_exit_enabled())
+		hyp_event_funcgraph_exit(frame->ip + hyp_func_offset, frame->depth - 1,
+					 cpu->overrun, frame->entered);
+	trace_func_ret(frame->ip + hyp_func_offset);
+}
+
+/**
+ * hyp_func_update_tracer - an event was turned on or off, which may be a tracer's record
+ *
+ * Context: hypercall.
+ */
+void hyp_func_update_tracer(void)
+{
+	WRITE_ONCE(hyp_func_tracer, trace_function_enabled() || trace_funcgraph_entry_enabled());
+}
+
+/**
+ * hyp_func_set_graph - choose which functions function_graph traces
+ * @max_depth:	how deep, at the most; 0 for no limit
+ * @only:	1: only functions that can begin a graph, and what these call; 0: all
+ *
+ * Context: hypercall, with arguments from the host.
+ * Return: 0; -EINVAL for an argument out of range.
+ */
+int hyp_func_set_graph(u64 max_depth, u64 only)
+{
+	if (max_depth > HYP_FUNC_DEPTH || only > 1)
+		return -EINVAL;
+
+	WRITE_ONCE(hyp_func_graph.max_depth, max_depth);
+	WRITE_ONCE(hyp_func_graph.only, only);
+	return 0;
+}
+
+/**
+ * hyp_func_reset - drop all functions: this CPU comes back from the firmware, with an empty stack
+ */
+void hyp_func_reset(void)
+{
+	this_cpu_ptr(&hyp_func_cpu)->top = 0;
 }
 
 /**

@@ -17,7 +17,7 @@
  *
  * RET needs no landing pad at its target, as BR would.
  */
-SYM_CODE_START(hyp_func_trampoline)
+.macro hyp_func_trampoline begins
 	stp	x29, x30, [sp, #-96]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
@@ -27,6 +27,7 @@ SYM_CODE_START(hyp_func_trampoline)
 	stp	x8, x9, [sp, #80]
 
 	mov	x0, sp
+	mov	w1, #\begins
 	bl	hyp_func_enter
 
 	ldp	x0, x1, [sp, #16]
@@ -36,7 +37,16 @@ SYM_CODE_START(hyp_func_trampoline)
 	ldp	x8, x30, [sp, #80]
 	ldp	x29, x9, [sp], #96
 	ret	x9
+.endm
+
+SYM_CODE_START(hyp_func_trampoline)
+	hyp_func_trampoline 0
 SYM_CODE_END(hyp_func_trampoline)
+
+/* The function is in set_graph_function. */
+SYM_CODE_START(hyp_func_graph_trampoline)
+	hyp_func_trampoline 1
+SYM_CODE_END(hyp_func_graph_trampoline)
 
 /* A traced function has returned to this. X0 and X1 may have its result. */
 SYM_CODE_START(hyp_func_return)

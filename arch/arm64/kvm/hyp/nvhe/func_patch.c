@@ -4,7 +4,7 @@
  *
  * The linker makes a table of the addresses of word 0 (asm/kvm_hypfunc.h) of all functions that can
  * be traced. It is mapped read-only and belongs to EL2. The host passes positions in it, and
- * no address. Word 1 becomes one of two instructions, and nothing else is written.
+ * no address. Word 1 becomes one of three instructions, and nothing else is written.
  *
  * EL2's text is not writable where it is executed. The page is mapped at the CPU's fixmap slot for
  * the time of one store.
@@ -44,10 +44,11 @@ static void hyp_func_write(unsigned long addr, u32 insn)
 	icache_inval_pou(addr, addr + sizeof(*alias));
 }
 
-static void hyp_func_set_one(unsigned long function, bool on)
+static void hyp_func_set_one(unsigned long function, bool on, bool begins)
 {
+	const char *to = begins ? hyp_func_graph_trampoline : hyp_func_trampoline;
 	unsigned long addr = function + sizeof(u32);
-	u32 insn = on ? hyp_func_call(addr, (unsigned long)hyp_func_trampoline) : HYP_FUNC_NOP;
+	u32 insn = on ? hyp_func_call(addr, (unsigned long)to) : HYP_FUNC_NOP;
 
 	if (le32_to_cpu(READ_ONCE(*(u32 *)addr)) != insn)
 		hyp_func_write(addr, insn);
@@ -57,14 +58,15 @@ static void hyp_func_set_one(unsigned long function, bool on)
  * hyp_func_set - choose which functions of a group are traced
  * @group:	HYP_FUNC_GROUP functions at consecutive positions
  * @mask:	a bit for each of them that is traced
+ * @begins:	a bit for each of the latter that can begin a graph
  *
  * CPUs that enter EL2 later execute the functions as they are then.
  *
  * Context: hypercall, with arguments from the host.
- * Return: 0; -EINVAL for an argument out of range, also for a bit without a function; -EPERM if
- * it is for the kernel to patch.
+ * Return: 0; -EINVAL for an argument out of range, also for a bit without a function, or one of
+ * a function that is not traced; -EPERM if it is for the kernel to patch.
  */
-int hyp_func_set(u64 group, u64 mask)
+int hyp_func_set(u64 group, u64 mask, u64 begins)
 {
 	u64 i, nr = __hyp_functions_end - __hyp_functions_start;
 	u64 nr_groups = DIV_ROUND_UP(nr, HYP_FUNC_GROUP);
@@ -76,13 +78,13 @@ int hyp_func_set(u64 group, u64 mask)
 
 	group = array_index_nospec(group, nr_groups);
 	nr = min(nr - group * HYP_FUNC_GROUP, HYP_FUNC_GROUP);
-	if (mask & ~GENMASK_ULL(nr - 1, 0))
+	if (mask & ~GENMASK_ULL(nr - 1, 0) || begins & ~mask)
 		return -EINVAL;
 
 	hyp_spin_lock(&hyp_func_lock);
 	for (i = 0; i < nr; i++)
 		hyp_func_set_one(__hyp_functions_start[group * HYP_FUNC_GROUP + i],
-				 mask & BIT(i));
+				 mask & BIT(i), begins & BIT(i));
 	hyp_spin_unlock(&hyp_func_lock);
 	return 0;
 }
@@ -91,6 +93,15 @@ void handle___hyp_trace_set_functions(struct kvm_cpu_context *host_ctxt)
 {
 	DECLARE_REG(u64, group, host_ctxt, 1);
 	DECLARE_REG(u64, mask, host_ctxt, 2);
+	DECLARE_REG(u64, begins, host_ctxt, 3);
 
-	cpu_reg(host_ctxt, 1) = hyp_func_set(group, mask);
+	cpu_reg(host_ctxt, 1) = hyp_func_set(group, mask, begins);
+}
+
+void handle___hyp_trace_set_graph(struct kvm_cpu_context *host_ctxt)
+{
+	DECLARE_REG(u64, max_depth, host_ctxt, 1);
+	DECLARE_REG(u64, only, host_ctxt, 2);
+
+	cpu_reg(host_ctxt, 1) = hyp_func_set_graph(max_depth, only);
 }

@@ -53,13 +53,13 @@ static void events_test_filters(struct kunit *test)
 	static const struct filter_test_target target = { events_test_set, events_test_match };
 
 	events_test_need_events(test);
-	filter_test_events(test, hyp_events, NR_HYP_EVENTS, &target);
+	filter_test_events(test, hyp_events, NR_HYP_LISTED_EVENTS, &target);
 }
 
 static void events_test_corrupt_printed(struct kunit *test)
 {
 	events_test_need_events(test);
-	event_test_print_corrupt(test, hyp_events, NR_HYP_EVENTS);
+	event_test_print_corrupt(test, hyp_events, NR_HYP_LISTED_EVENTS);
 }
 
 /* The text of a record, which is copied to memory that ends where it does */

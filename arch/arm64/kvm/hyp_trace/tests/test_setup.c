@@ -24,7 +24,7 @@ static int __init hyp_setup_test_register(void)
 		return PTR_ERR(remote);
 
 	hyp_setup_test_remote = remote;
-	if (setup_test_has_formats(hyp_events, NR_HYP_EVENTS))
+	if (setup_test_has_formats(hyp_events, NR_HYP_LISTED_EVENTS))
 		return 0;
 
 	hyp_trace_unregister(remote);

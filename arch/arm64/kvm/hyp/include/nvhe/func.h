@@ -44,8 +44,9 @@ struct hyp_func_exit_regs {
 extern char hyp_func_return[];
 
 /* func.c */
-void hyp_func_enter(struct hyp_func_regs *regs);
+void hyp_func_enter(struct hyp_func_regs *regs, bool begins);
 void hyp_func_exit(struct hyp_func_exit_regs *regs);
+void hyp_func_reset(void);
 void hyp_func_pause(void);
 void hyp_func_resume(void);
 void hyp_func_restore_frames(unsigned long fp);
@@ -58,11 +59,14 @@ static inline void hyp_func_load_vcpu(struct kvm_vcpu *vcpu)
 }
 
 /* func_patch.c */
-int hyp_func_set(u64 group, u64 mask);
+int hyp_func_set(u64 group, u64 mask, u64 begins);
+int hyp_func_set_graph(u64 max_depth, u64 only);
 void handle___hyp_trace_set_functions(struct kvm_cpu_context *host_ctxt);
+void handle___hyp_trace_set_graph(struct kvm_cpu_context *host_ctxt);
 
 #else
 
+static inline void hyp_func_reset(void) { }
 static inline void hyp_func_pause(void) { }
 static inline void hyp_func_resume(void) { }
 static inline void hyp_func_load_vcpu(struct kvm_vcpu *vcpu) { }

@@ -59,6 +59,13 @@ s64 hyp_hcall_result(u64 id, s64 ret);
 
 extern struct hyp_filter hyp_event_filters[NR_HYP_FILTERS];
 
+/* func.c */
+#ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
+void hyp_func_update_tracer(void);
+#else
+static inline void hyp_func_update_tracer(void) { }
+#endif
+
 /* event_write.c */
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size,
 		     u64 count);
@@ -70,6 +77,7 @@ void hyp_event_write_24(unsigned long nr, u64 a, u64 b, u64 c);
 void hyp_event_write_48(unsigned long nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f);
 void hyp_event_printk(unsigned long ip, const char *fmt, struct hyp_event_hyp_printk *record,
 		      unsigned long size);
+void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered);
 
 /* trace_hcall.c */
 void handle___hyp_trace_ring_begin(struct kvm_cpu_context *host_ctxt);
