@@ -355,6 +355,65 @@ def test_trace_cmd(vm, checks, lay_out, release, mode, cpu):
             checks.equals(f"{name}: {judge.__doc__}", list(judge(session))[:8], [])
 
 
+GRAPH = re.compile(r"\[(\d+)\] .*: funcgraph_(entry|exit): .*\|( *)(?:} /\* |}|)"
+                   r"(?:__kvm_nvhe_(\w+))?(\(\);|\(\) {)?")
+
+
+def nested(session):
+    """EL2's functions, named and nested as deep as they were called"""
+    depths = {}
+    for line in session.report:
+        found = GRAPH.search(line)
+        if not found:
+            continue
+        cpu, depth = found[1], len(found[3]) // 2
+        leaves = found[2] == "exit"
+        if not leaves and not found[4]:
+            yield f"no name: {line}"
+        if cpu in depths and depth not in (depths[cpu] - leaves, 0 if not leaves else -1):
+            yield f"{depths[cpu]} deep: {line}"
+        depths[cpu] = depth + (found[5] == "() {")
+    names = {found[4] for found in map(GRAPH.search, session.report) if found}
+    yield from {"handle_trap", "__kvm_vcpu_run"} - names
+    yield from session.left["errors"]
+
+
+def called(session):
+    """EL2's functions, with their callers"""
+    pairs = {found.groups() for found in (re.search(
+        r": function: +__kvm_nvhe_(\w+)(?: <--|.*<-) *__kvm_nvhe_(\w+)", line)
+        for line in session.report) if found}
+    yield from {("__kvm_vcpu_run", "handle___kvm_vcpu_run")} - pairs
+    yield from session.left["errors"]
+
+
+FUNCTION_SESSIONS = {
+    "record -p function_graph": ("trace-cmd record -B hypervisor -p function_graph $GUEST; "
+                                 "finds ^nop$ $HYP/current_tracer", nested, fine_otherwise),
+    "record -p function": ("trace-cmd record -B hypervisor -p function $GUEST; "
+                           "finds ^nop$ $HYP/current_tracer", called, fine_otherwise),
+    "extract, function_graph": ("trace-cmd start -B hypervisor -p function_graph; $GUEST; "
+                                "stat 'Tracer: function_graph'; trace-cmd stop $B; "
+                                "trace-cmd extract $B; trace-cmd reset $B; "
+                                "finds ^nop$ $HYP/current_tracer", nested, fine_otherwise),
+}
+
+
+@pytest.mark.seconds(60)
+@pytest.mark.boots("functions")
+@pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
+def test_trace_cmd_functions(vm, checks, lay_out, mode, cpu):
+    """trace-cmd records EL2's functions by current_tracer"""
+    script = TRACE_CMD + "".join(f"session {shlex.quote(name)} {shlex.quote(commands)}\n"
+                                 for name, (commands, *_) in FUNCTION_SESSIONS.items())
+    out = vm.ok("the machine ends well", script, files=lay_out(clients.trace_cmd, "trixie"),
+                mode=mode, cpu=cpu, config="functions", timeout=200).out
+    for name, (_, *judges) in FUNCTION_SESSIONS.items():
+        session = Session(out / name)
+        for judge in judges:
+            checks.equals(f"{name}: {judge.__doc__}", list(judge(session))[:8], [])
+
+
 @pytest.mark.fast
 @pytest.mark.seconds(8)
 @pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])

@@ -36,8 +36,9 @@ FEWER = {
     ("default", 4): "mode guest clock events buffer clear reader raw hostile hotplug stress soak",
     ("kcsan", "protected"): "clear stats mmap",
     ("functions", "protected"): "mode files guest clock events each_event calls pids triggers "
-                                "functions hostile faults hotplug stress load",
-    ("functions", "nvhe"): "mode files guest events each_event functions stress load",
+                                "functions tracers hostile faults hotplug stress "
+                                "load",
+    ("functions", "nvhe"): "mode files guest events each_event functions tracers stress load",
 }
 # These need the option that the kernel "functions" alone has.
 OF_FUNCTIONS = "functions.sh", "tracers.sh"

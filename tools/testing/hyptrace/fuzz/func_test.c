@@ -4,8 +4,10 @@
  * a model: calls, jumps to another function, more calls than the shadow stack has room for, stacks
  * that are left for good, events that are turned on and off, and CPUs that are paused. Each
  * function returns to where it was called from. Events are in order, and name the function and its
- * caller. After a panic the frame records have the same addresses.
+ * caller. So are the records of the tracers, and those of function_graph have the right depth.
+ * After a panic the frame records have the same addresses.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +31,74 @@
 #define __ARM64_KVM_HYP_NVHE_FUNC_H
 #define __ARM64_KVM_HYP_NVHE_TRACE_H
 #define HYP_FUNC_BTI_C			0xd503245f
+#define HYP_FUNC_DEPTH			48
+#define READ_ONCE(x)			(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, val)		(*(volatile __typeof__(x) *)&(x) = (val))
+
+struct hyp_func_graph {
+	u32	max_depth, only;
+};
 
 static struct { unsigned long stack_hyp_va; } kvm_init_params;
 unsigned long overflow_stack[4096 / sizeof(long)];
 static char hyp_func_return[4];
 
-static bool func_on, func_ret_on;
+static bool func_on, func_ret_on, function_on, graph_on;
 static int failed;
 
 /* The last event */
 static struct { bool ret; u64 ip, parent; unsigned int nr; } event;
+
+/* The last record of function, and of function_graph */
+static struct { u64 ip, parent; unsigned int nr; } traced;
+static struct { bool exit; u64 func, entered; s32 depth; unsigned int nr; } graph;
+static u64 now;
+
+static u64 hyp_clock_count(void)
+{
+	return ++now;
+}
+
+static void trace_function(u64 ip, u64 parent)
+{
+	if (!function_on)
+		return;
+	traced.ip = ip;
+	traced.parent = parent;
+	traced.nr++;
+}
+
+static bool trace_function_enabled(void)
+{
+	return function_on;
+}
+
+static bool trace_funcgraph_entry_enabled(void)
+{
+	return graph_on;
+}
+
+static bool trace_funcgraph_exit_enabled(void)
+{
+	return graph_on;
+}
+
+static void trace_funcgraph_entry(u64 func, s32 depth)
+{
+	graph.exit = false;
+	graph.func = func;
+	graph.depth = depth;
+	graph.nr++;
+}
+
+static void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
+{
+	graph.exit = true;
+	graph.func = func;
+	graph.depth = depth;
+	graph.entered = entered;
+	graph.nr++;
+}
 
 static void trace_func(u64 ip, u64 parent)
 {
@@ -75,19 +135,21 @@ struct hyp_func_exit_regs {
 
 void hyp_func_pause(void);
 void hyp_func_resume(void);
-void hyp_func_enter(struct hyp_func_regs *regs);
+void hyp_func_enter(struct hyp_func_regs *regs, bool begins);
 void hyp_func_exit(struct hyp_func_exit_regs *regs);
+int hyp_func_set_graph(u64 max_depth, u64 only);
+void hyp_func_update_tracer(void);
 void hyp_func_restore_frames(unsigned long fp);
 
 #include EL2_SOURCE
 
 /* What the trampolines do */
-static unsigned long enter_at(unsigned long pc, unsigned long lr, unsigned long sp)
+static unsigned long enter_at(unsigned long pc, unsigned long lr, unsigned long sp, bool begins)
 {
 	struct hyp_func_regs *regs = (struct hyp_func_regs *)sp - 1;
 
 	*regs = (struct hyp_func_regs) { .pc = pc, .lr = lr };
-	hyp_func_enter(regs);
+	hyp_func_enter(regs, begins);
 	return regs->lr;
 }
 
@@ -115,6 +177,8 @@ static struct call {
 	unsigned long	record;			/* of its frame; 0 if it has none */
 	unsigned long	ips[MAX_JUMPS];		/* the function, and those it has jumped to */
 	bool		hooked[MAX_JUMPS];	/* the return of that is traced */
+	bool		in_graph[MAX_JUMPS];	/* it is in the graph */
+	u64		entered[MAX_JUMPS];	/* not before this */
 	unsigned int	nr;
 } calls[MAX_CALLS];
 
@@ -122,6 +186,8 @@ static unsigned int nr_calls;
 static unsigned long next_ip = 0x10000;	/* of functions, each of which is entered once */
 static unsigned long stack[PAGE_SIZE / sizeof(long)] __attribute__((aligned(4096)));
 static bool paused;
+static bool stale;	/* frames of a stack that was left may count as callers */
+static u32 max_depth = HYP_FUNC_DEPTH, only;
 
 static void check(bool good, const char *what)
 {
@@ -140,6 +206,48 @@ static void check_entered(unsigned int before, unsigned long ip, unsigned long p
 	check(event.nr == before + 1 && !event.ret, "an event at the entry");
 	check(event.ip == ip + OFFSET, "it names the function");
 	check(event.parent == parent + OFFSET, "it names the caller");
+}
+
+static void check_traced(unsigned int before, unsigned long ip, unsigned long parent)
+{
+	if (paused || !function_on) {
+		check(traced.nr == before, "no record of function while paused, or off");
+		return;
+	}
+	check(traced.nr == before + 1, "a record of function");
+	check(traced.ip == ip + OFFSET && traced.parent == parent + OFFSET,
+	      "it has the function and its caller");
+}
+
+/* Functions that are entered: in the graph, or with a frame */
+static unsigned int count(bool in_graph)
+{
+	unsigned int i, k, nr = 0;
+
+	for (i = 0; i < nr_calls; i++)
+		for (k = 0; k < calls[i].nr; k++)
+			nr += in_graph ? calls[i].in_graph[k] : calls[i].hooked[k];
+	return nr;
+}
+
+/* A function is entered that begins a graph, or not. Is it in one? */
+static bool in_graph(bool begins)
+{
+	unsigned int depth = count(true);
+
+	return graph_on && !paused && count(false) < HYP_FUNC_DEPTH && depth < max_depth &&
+	       (depth || begins || !only);
+}
+
+static void check_graph(unsigned int before, unsigned long ip, bool is_in_graph)
+{
+	if (!is_in_graph) {
+		check(graph.nr == before, "no record of a function that is not in the graph");
+		return;
+	}
+	check(graph.nr == before + 1 && !graph.exit && graph.func == ip + OFFSET,
+	      "a record of the entry of a function in the graph");
+	check(graph.depth == (s32)count(true), "it has the depth");
 }
 
 /* Where @call's next function seems to be called: in the last one whose return is traced */
@@ -175,17 +283,31 @@ static void enter(struct call *call)
 {
 	unsigned long ip = next_ip, x30 = call->x30;
 	unsigned long caller = caller_of(call);
-	unsigned int before = event.nr;
+	unsigned int before = event.nr, traced_before = traced.nr, graph_before = graph.nr;
+	bool begins = rand() % 4 == 0, expected;
 
-	call->x30 = enter_at(ip + 8, x30, call->sp);
+	if (call == calls && !paused)
+		stale = false;
+	expected = in_graph(begins);
+	call->entered[call->nr] = now;
+	call->x30 = enter_at(ip + 8, x30, call->sp, begins);
 	check(call->x30 == RETURN || call->x30 == x30, "it returns to its caller, or is traced");
 	check_entered(before, ip, caller);
+	check_traced(traced_before, ip, caller);
 	check_order();
 	call->hooked[call->nr] = hyp_func_cpu.frames[depth()].ip == ip;
 	check(call->hooked[call->nr] || x30 == call->x30,
 	      "what returns elsewhere is in the shadow stack");
 	check(call->hooked[call->nr] || paused || !func_ret_on ||
 	      depth() == HYP_FUNC_DEPTH, "its return is traced if there is room");
+	if (stale)
+		expected = call->hooked[call->nr] && hyp_func_top(&hyp_func_cpu)->in_graph;
+	else
+		check_graph(graph_before, ip, expected);
+	check(call->hooked[call->nr] == (expected || (func_ret_on && !paused &&
+						      count(false) < HYP_FUNC_DEPTH)) || stale,
+	      "only what is traced has a frame");
+	call->in_graph[call->nr] = expected;
 	call->ips[call->nr++] = ip;
 	next_ip += 16;
 }
@@ -230,10 +352,24 @@ static void make_jump(void)
 	enter(call);
 }
 
+/* The last function of @call has returned. */
+static void check_graph_exit(const struct call *call, unsigned int before)
+{
+	if (paused || !graph_on || !call->in_graph[call->nr]) {
+		check(graph.nr == before, "no record of the return of a function not in the graph");
+		return;
+	}
+	check(graph.nr == before + 1 && graph.exit &&
+	      graph.func == call->ips[call->nr] + OFFSET, "a record of the return");
+	check(graph.depth == (s32)count(true) || stale, "it has the depth of the entry");
+	check(graph.entered > call->entered[call->nr] && graph.entered <= now,
+	      "it has the time of the entry");
+}
+
 static void make_return(void)
 {
 	struct call *call = calls + nr_calls - 1;
-	unsigned int before;
+	unsigned int before, graph_before;
 	unsigned long to;
 
 	if (!nr_calls)
@@ -241,6 +377,7 @@ static void make_return(void)
 
 	for (to = call->x30; to == RETURN;) {
 		before = event.nr;
+		graph_before = graph.nr;
 		to = exit_at(call->sp);
 		while (call->nr && !call->hooked[call->nr - 1])
 			call->nr--;
@@ -252,6 +389,7 @@ static void make_return(void)
 		else
 			check(event.nr == before + 1 && event.ret &&
 			      event.ip == call->ips[call->nr] + OFFSET, "an event of the return");
+		check_graph_exit(call, graph_before);
 	}
 	check(to == call->lr, "it returns to where it was called");
 	nr_calls--;
@@ -261,6 +399,7 @@ static void make_return(void)
 static void leave(void)
 {
 	nr_calls = 0;
+	stale = true;
 }
 
 static void set_paused(bool on)
@@ -296,9 +435,31 @@ static void panic(void)
 	leave();
 }
 
+/* Also what the host may not */
+static void set_graph(void)
+{
+	u32 depth = rand() % (2 * HYP_FUNC_DEPTH), set = rand() % 3;
+
+	if (depth > HYP_FUNC_DEPTH || set > 1) {
+		check(hyp_func_set_graph(depth, set) == -EINVAL, "a wrong argument is refused");
+		return;
+	}
+	check(!hyp_func_set_graph(depth, set), "the graph is set");
+	max_depth = depth ?: HYP_FUNC_DEPTH;
+	only = set;
+}
+
 static void step(void)
 {
-	switch (rand() % 64) {
+	switch (rand() % 68) {
+	case 64:
+		function_on = rand() % 4;
+		return hyp_func_update_tracer();
+	case 65 ... 66:
+		graph_on = rand() % 4;
+		return hyp_func_update_tracer();
+	case 67:
+		return set_graph();
 	case 0 ... 27:
 		return make_call();
 	case 28 ... 51:
@@ -332,6 +493,7 @@ int main(void)
 	for (i = 0; i < 2000000 && !failed; i++)
 		step();
 	if (!failed)
-		printf("ok: %u events\n", event.nr);
+		printf("ok: %u events, %u and %u records of tracers\n", event.nr, traced.nr,
+		       graph.nr);
 	return failed;
 }

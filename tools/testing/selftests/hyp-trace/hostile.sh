@@ -75,11 +75,19 @@ ring_pop 0;EBUSY
 
 # ... and of functions, without a ring.
 FUNCTIONS="
-set_functions 4096 0;EINVAL
-set_functions $MAX 0;EINVAL
-set_functions 0 65536;EINVAL
-set_functions 0 $MAX;EINVAL
-set_functions 0 0;0
+set_functions 4096 0 0;EINVAL
+set_functions $MAX 0 0;EINVAL
+set_functions 0 65536 0;EINVAL
+set_functions 0 $MAX 0;EINVAL
+set_functions 0 0 0;0
+set_functions 0 0 1;EINVAL
+set_functions 0 1 3;EINVAL
+set_functions 0 1 $MAX;EINVAL
+set_graph 49 0;EINVAL
+set_graph $MAX 0;EINVAL
+set_graph 0 2;EINVAL
+set_graph 0 $MAX;EINVAL
+set_graph 0 0;0
 "
 
 # number NAME: of a hypercall of tracing, as the event's text knows it.

@@ -59,7 +59,7 @@ buffer_percent			99999999999999999999	ERANGE	buffer_percent
 buffer_percent			0			ok	buffer_percent
 buffer_percent			100			ok	buffer_percent
 current_tracer			x			EINVAL	current_tracer
-current_tracer			function		EINVAL	-
+current_tracer			wakeup			EINVAL	-
 current_tracer			no			EINVAL	current_tracer
 current_tracer			nopx			EINVAL	current_tracer
 current_tracer			nop			ok	current_tracer

@@ -320,16 +320,22 @@ static void stream_all(struct attacker *a)
 /* Trace any functions, also while another CPU turns the same ones off. */
 static void any_functions(struct attacker *a)
 {
-	attack(a, __hyp_trace_set_functions, below(a, 8) ? below(a, 40) : any_u64(a),
-	       below(a, 8) ? below(a, 65536) : any_u64(a));
+	u64 mask = below(a, 8) ? below(a, 65536) : any_u64(a);
+
+	attack(a, __hyp_trace_set_functions, below(a, 8) ? below(a, 40) : any_u64(a), mask,
+	       below(a, 8) ? mask & any_u64(a) : any_u64(a));
+	if (below(a, 8) == 0)
+		attack(a, __hyp_trace_set_graph, below(a, 2) ? below(a, 60) : any_u64(a),
+		       (u64)below(a, 3));
 }
 
 static void no_functions(struct attacker *a)
 {
 	u64 group = 0;
 
-	while (!attack(a, __hyp_trace_set_functions, group, (u64)0))
+	while (!attack(a, __hyp_trace_set_functions, group, (u64)0, (u64)0))
 		group++;
+	attack(a, __hyp_trace_set_graph, (u64)0, (u64)0);
 }
 #else
 static void any_functions(struct attacker *a)
