@@ -29,9 +29,6 @@ extern const unsigned long __hyp_functions_start[], __hyp_functions_end[];
 extern char kvm_nvhe_sym(hyp_func_trampoline)[];
 extern char kvm_nvhe_sym(hyp_func_graph_trampoline)[];
 
-/* From an address of EL2's text to what the kernel has for it; set by the kernel */
-extern u64 kvm_nvhe_sym(hyp_func_offset);
-
 /* Functions that can be entered at once, and have their returns traced */
 #define HYP_FUNC_DEPTH		48
 

@@ -25,8 +25,6 @@
 #include <linux/security.h>
 #include <linux/string.h>
 
-#include <asm/kvm_mmu.h>
-#include <asm/sections.h>
 #include <asm/setup.h>
 #include <asm/virt.h>
 
@@ -264,12 +262,6 @@ static void __init hyp_trace_report(int ret)
 		pr_warn("kvm: hyp_trace: no tracing of the hypervisor (%d)\n", ret);
 }
 
-/* EL2 names a place in its image by the address of the kernel's symbol. */
-static void __init hyp_trace_set_kimg_offset(void)
-{
-	kvm_nvhe_sym(hyp_kimg_offset) = (u64)_text - (u64)kern_hyp_va(lm_alias(_text));
-}
-
 /*
  * After KVM is initialised, and apart from it: whatever fails here, guests run. Under VHE
  * there is no EL2 object to trace. For tracing from boot this runs as soon as there is one:
@@ -282,7 +274,8 @@ static int __init hyp_trace_init(void)
 	if (!is_kvm_arm_initialised() || is_kernel_in_hyp_mode())
 		return 0;
 
-	hyp_trace_set_kimg_offset();
+	/* EL2 names a place in its image by the address of the kernel's symbol. */
+	kvm_nvhe_sym(hyp_kimg_offset) = hyp_trace_kimg_offset();
 	ret = hyp_trace_boot_setup();
 	if (!ret)
 		hyp_trace_boot(hyp_trace_boot_remote);

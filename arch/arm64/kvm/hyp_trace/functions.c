@@ -21,9 +21,7 @@
 #include <linux/trace_seq.h>
 
 #include <asm/kvm_hypfunc.h>
-#include <asm/kvm_mmu.h>
 #include <asm/patching.h>
-#include <asm/sections.h>
 #include <asm/virt.h>
 
 #include "hyp_trace.h"
@@ -180,13 +178,6 @@ struct trace_remote_functions hyp_functions __ro_after_init = {
 	.set	= hyp_func_set,
 };
 
-/* The table has EL2's addresses, see gen-hyprel.c: all are as far from the kernel's. */
-static unsigned long __init hyp_func_get_offset(void)
-{
-	return (unsigned long)__hyp_text_start -
-	       (unsigned long)kern_hyp_va(lm_alias(__hyp_text_start));
-}
-
 static int __init hyp_func_save_lr(void)
 {
 	unsigned int i;
@@ -216,8 +207,7 @@ static int __init hyp_func_init(void)
 	if (!hyp_func_addrs || !hyp_func_masks)
 		return -ENOMEM;
 
-	offset = hyp_func_get_offset();
-	kvm_nvhe_sym(hyp_func_offset) = offset;
+	offset = hyp_trace_kimg_offset();
 	for (i = 0; i < nr; i++)
 		hyp_func_addrs[i] = __hyp_functions_start[i] + offset;
 

@@ -9,6 +9,8 @@
 #include <linux/trace_remote.h>
 
 #include <asm/hyp_image.h>
+#include <asm/kvm_mmu.h>
+#include <asm/sections.h>
 
 #include "hypcall.h"
 
@@ -44,8 +46,13 @@ static inline bool hyp_acct_may_stop(void)
 }
 #endif
 
-/* EL2's event_write.c: from an address of its image to that of the kernel's symbol */
+/* From an address of EL2's image to that of the kernel's symbol; in EL2's event_write.c, too */
 extern u64 kvm_nvhe_sym(hyp_kimg_offset);
+
+static inline u64 hyp_trace_kimg_offset(void)
+{
+	return (u64)_text - (u64)kern_hyp_va(lm_alias(_text));
+}
 
 /* functions.c: EL2's functions */
 #ifdef CONFIG_KVM_HYP_FUNCTION_TRACER

@@ -141,6 +141,9 @@ int hyp_func_set_graph(u64 max_depth, u64 only);
 void hyp_func_update_tracer(void);
 void hyp_func_restore_frames(unsigned long fp);
 
+/* nvhe/trace.h */
+static u64 hyp_kimg_offset;
+
 #include EL2_SOURCE
 
 /* What the trampolines do */
@@ -487,7 +490,7 @@ int main(void)
 	unsigned int i;
 
 	kvm_init_params.stack_hyp_va = (unsigned long)stack + PAGE_SIZE;
-	hyp_func_offset = OFFSET;
+	hyp_kimg_offset = OFFSET;
 	func_on = true;
 	func_ret_on = true;
 	for (i = 0; i < 2000000 && !failed; i++)

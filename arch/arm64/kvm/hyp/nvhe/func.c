@@ -104,8 +104,6 @@ static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu);
 /* stacktrace.c */
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
-u64 hyp_func_offset __ro_after_init;
-
 /* Changes at any time. A function that is entered meanwhile is in the graph, or not. */
 struct hyp_func_graph hyp_func_graph;
 
@@ -208,7 +206,7 @@ static noinline void hyp_func_enter_graph(struct hyp_func_cpu *cpu)
 {
 	struct hyp_func_frame *frame = hyp_func_top(cpu);
 
-	trace_funcgraph_entry(frame->ip + hyp_func_offset, frame->depth - 1);
+	trace_funcgraph_entry(frame->ip + hyp_kimg_offset, frame->depth - 1);
 	frame->entered = hyp_clock_count();
 }
 
@@ -235,8 +233,8 @@ static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_fu
 	in_graph = trace_funcgraph_entry_enabled() && room && hyp_func_is_in_graph(cpu, begins);
 	if (in_graph || (trace_func_ret_enabled() && room))
 		hyp_func_push(cpu, regs, ip, in_graph);
-	trace_func(ip + hyp_func_offset, caller + hyp_func_offset);
-	trace_function(ip + hyp_func_offset, caller + hyp_func_offset);
+	trace_func(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
+	trace_function(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 	if (in_graph)
 		hyp_func_enter_graph(cpu);
 }
@@ -263,7 +261,7 @@ void hyp_func_enter(struct hyp_func_regs *regs, bool begins)
 
 	if (likely(trace_func_ret_enabled()))
 		hyp_func_push(cpu, regs, ip, false);
-	trace_func(ip + hyp_func_offset, caller + hyp_func_offset);
+	trace_func(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 }
 
 /**
@@ -285,9 +283,9 @@ void hyp_func_exit(struct hyp_func_exit_regs *regs)
 		return;
 
 	if (unlikely(frame->in_graph) && trace_funcgraph_exit_enabled())
-		hyp_event_funcgraph_exit(frame->ip + hyp_func_offset, frame->depth - 1,
+		hyp_event_funcgraph_exit(frame->ip + hyp_kimg_offset, frame->depth - 1,
 					 cpu->overrun, frame->entered);
-	trace_func_ret(frame->ip + hyp_func_offset);
+	trace_func_ret(frame->ip + hyp_kimg_offset);
 }
 
 /**

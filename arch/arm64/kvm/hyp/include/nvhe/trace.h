@@ -67,6 +67,8 @@ static inline void hyp_func_update_tracer(void) { }
 #endif
 
 /* event_write.c */
+extern u64 hyp_kimg_offset;
+
 void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned int size,
 		     u64 count);
 void hyp_event_write_4(unsigned long nr, u64 a, u64 count);
