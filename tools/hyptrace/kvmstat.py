@@ -7,7 +7,7 @@ from collections import Counter, namedtuple
 from typing import NamedTuple
 
 ROW = re.compile(r"^ *(\S+) +(\d+) +[\d.]+% +[\d.]+% +([\d.]+)us +([\d.]+)us +([\d.]+)us"
-                 r" \( \+- *[\d.]+% \)((?: +[\d.]+us){4})?$", re.M)
+                 r" \( \+- *[\d.]+% \)((?: +[\d.]+us){4})?((?: +[\d.]+us){2})?$", re.M)
 TOTALS = r"Total Samples:(\d+)", r"events handled time:([\d.]+)us", r"in the guest:([\d.]+)us"
 # What perf calls the exits, where the guest's device is, and what perf can report
 Names = namedtuple("Names", "hypercall sysreg idle access device events")
@@ -25,6 +25,7 @@ class Event(NamedTuple):
     max: float = 0
     mean: float = 0
     percentiles: tuple = ()     # p50, p90, p99 and p99.9, if they are asked for
+    off: tuple = ()             # mean: preempted and slept, if the recording has that
 
     @property
     def time(self):
@@ -46,9 +47,9 @@ def good(text):
 
 def _table(text):
     """What one table of a report says."""
-    events = {name: Event(int(ended), 0, *map(float, times), tuple(
-        float(each) for each in re.findall(r"[\d.]+", more)))
-              for name, ended, *times, more in ROW.findall(text)}
+    events = {name: Event(int(ended), 0, *map(float, times), *(
+        tuple(float(each) for each in re.findall(r"[\d.]+", part)) for part in (more, off)))
+              for name, ended, *times, more, off in ROW.findall(text)}
     for name, number in re.findall(r"^Not ended: (\S+) (\d+)", text, re.M):
         events[name] = events.get(name, Event())._replace(open=int(number))
     found = (re.search(each, text) for each in TOTALS)

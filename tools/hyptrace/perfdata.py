@@ -7,6 +7,9 @@ import struct
 COMMON = "common_type common_flags common_preempt_count common_pid".split()
 FIRST_ID, THREAD = 100, 1000
 TYPE_TRACEPOINT, RECORD_SAMPLE, MISC_KERNEL = 2, 9, 1
+LOST, SWITCH, MISC_OUT, MISC_PREEMPTED = 2, 14, 1 << 13, 1 << 14
+ID_ALL, CONTEXT_SWITCH = 1 << 18, 1 << 26       # flags of an attribute
+SWITCHES = {"switch-in": 0, "switch-out": MISC_OUT, "preempt": MISC_OUT | MISC_PREEMPTED}
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 10 | 1 << 16  # IP TID TIME CPU RAW ID
 HEADER_SIZE, ATTR_SIZE = 104, 64
 DATA, BITS = 40, 72     # where the header has the data's place and size, and its features
@@ -48,6 +51,16 @@ def sample(time, name, values, tracepoints):
     return struct.pack("<IHH", RECORD_SAMPLE, MISC_KERNEL, 8 + len(body + raw)) + body + raw
 
 
+def other(time, name, values):
+    """A record of a context switch, or that events were lost. It ends as samples begin."""
+    thread, kind, body = values.get("tid", THREAD), SWITCH, b""
+    if name == "lost":
+        kind, body = LOST, struct.pack("<QQ", FIRST_ID, values["nr"])
+    body += struct.pack("<IIQIIQ", thread, thread, round(time * 1000), values.get("cpu", 0), 0,
+                        FIRST_ID)
+    return struct.pack("<IHH", kind, SWITCHES.get(name, 0), 8 + len(body)) + body
+
+
 def with_features(data, sections):
     """What ends with the recording's data, with these features: their bits, a table, and each."""
     bits = sum(1 << number for number in sections).to_bytes(32, "little")
@@ -60,16 +73,19 @@ def with_features(data, sections):
 
 def recording(machine, lines, cpuid="none"):
     """The recording of a host that traced what the lines have: the time in microseconds, the
-    tracepoint (of KVM if it has no other system) and its fields, as "1100 kvm_exit scause=10".
-    All is of one thread on CPU 0, but what has "tid=" or "cpu="."""
-    events = [(float(time), name if ":" in name else f"kvm:{name}",
+    tracepoint (of KVM if it has no other system) and its fields, as "1100 kvm_exit scause=10", or
+    switch-out, preempt, switch-in or "lost nr=5". All is of one thread on CPU 0, but what has
+    "tid=" or "cpu="."""
+    events = [(float(time), name if ":" in name or name in (*SWITCHES, "lost") else f"kvm:{name}",
                {key: int(value, 0) for key, value in (word.split("=") for word in words)})
               for time, name, *words in (line.split() for line in lines)]
     tracepoints = {name: ["pc", *(key for key in values if key not in ("tid", "cpu"))]
-                   for _, name, values in events}
-    data, ids, attrs = b"".join(sample(*event, tracepoints) for event in events), b"", b""
+                   for _, name, values in events if ":" in name}
+    data, ids, attrs = b"".join(sample(*event, tracepoints) if ":" in event[1] else other(*event)
+                                for event in events), b"", b""
+    flags = (ID_ALL | CONTEXT_SWITCH) * any(name in SWITCHES for _, name, _ in events)
     for number in range(FIRST_ID, FIRST_ID + len(tracepoints)):
-        attr = struct.pack("<IIQQQ", TYPE_TRACEPOINT, ATTR_SIZE, number, 1, SAMPLE_TYPE)
+        attr = struct.pack("<IIQQQQQ", TYPE_TRACEPOINT, ATTR_SIZE, number, 1, SAMPLE_TYPE, 0, flags)
         attrs += attr.ljust(ATTR_SIZE, b"\0") + struct.pack("<QQ", HEADER_SIZE + len(ids), 8)
         ids += struct.pack("<Q", number)
     header = struct.pack("<8s6Q", b"PERFILE2", HEADER_SIZE, ATTR_SIZE + 16, HEADER_SIZE + len(ids),

@@ -179,6 +179,17 @@ durations() {
 	guest busy vcpus=1 hvc=10000 sysreg=0
 	record rounds calm -a
 	record flooded flooded -a
+	end
+	# Another thread never gives the CPU away.
+	guest shared vcpus=1 hvc=10000 sysreg=0 mmio=20 delay=5000
+	while :; do :; done &
+	echo $! >other.pid
+	record rounds shared -a -e sched:sched_switch
+	record rounds process -p "$(cat shared.pid)"
+	record rounds without -a --no-switch-events
+	live shared-live 10000 -a
+	live process-live 10000 -p "$(cat shared.pid)"
+	end
 }
 
 flooded() {

@@ -79,7 +79,9 @@ KINDS = {
 } | {kind: (functools.partial(in_pytest, f"perf_kvm.{name}"), BUILD / "perf-host-build", 15)
      for kind, name in (("perf", "which_thread_runs_which_vcpu"), ("recorded", "recorded"),
                         ("hist", "how_long_events_took"), ("percentiles", "percentiles"),
-                        ("slow", "slow_exits"), ("lines", "lines_for_programs"))}
+                        ("switches", "how_long_threads_were_off_the_cpu"),
+                        ("off", "time_off_the_cpu"), ("slow", "slow_exits"),
+                        ("lines", "lines_for_programs"))}
 
 
 @pytest.fixture(name="work", scope="session")

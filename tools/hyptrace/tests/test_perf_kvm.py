@@ -16,7 +16,8 @@ import pytest
 from hyptrace import demo, fuzz, image, kernel as kernels, kvmstat, perf, perfdata, process, repo
 from hyptrace import objects, tree
 from hyptrace.bench import TRACEPOINTS
-from hyptrace.kvmstat import NAMES, counts, each, fails, falls, has, is_counted, parse, says
+from hyptrace.kvmstat import NAMES, counts, each, fails, falls, good, has, is_counted, parse
+from hyptrace.kvmstat import says
 from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, scaled
 
 pytestmark = pytest.mark.topics
@@ -266,13 +267,56 @@ def slept(number):
     the guest makes them: it writes and reads."""
     def is_right(text):
         found = re.findall(r"^\d+ VM \S+, VCPU 0, thread \d+: DABT_LOW event took [5-9]\d{3}usec, "
-                           r"pc (0x\w+)\n((?:  .*\n)+)", text, re.M)
+                           r"preempted \d+usec, slept [5-9]\d{3}usec, pc (0x\w+)\n((?:  .*\n)+)",
+                           text, re.M)
         return len(found) == number and len({pc for pc, _ in found}) == 2 and all(
             "sched:sched_switch: " in lines and ": kvm:kvm_mmio: " in lines for _, lines in found)
     return is_right
 
 
-@pytest.mark.seconds(40)
+def off_by_tracepoints(text, thread):
+    """How long a thread was off the CPU in its exits, preempted and not, in microseconds: by
+    sched_switch, in what `perf script` prints."""
+    begin = out = None
+    sums, exits, state = [0, 0], [0, 0], 0
+    for tid, time, name, fields in re.findall(r"^ *(\d+) +([\d.]+): +(\S+): +(.*)$", text, re.M):
+        time, mine = float(time) * 1e6, int(tid) == thread
+        if name == "kvm:kvm_exit" and mine:
+            begin, exits = time, [0, 0]
+        elif name == "kvm:kvm_entry" and mine and begin:
+            begin, sums = None, list(map(sum, zip(sums, exits)))
+        elif f"prev_pid={thread} " in fields:
+            out, state = time, "prev_state=R" not in fields
+        elif f"next_pid={thread} " in fields and out and begin:
+            exits[state] += time - max(out, begin)
+    return sums
+
+
+def judge_shared(said, checks):
+    """Another thread takes the only CPU in exits of a guest, and user space sleeps for 5 ms."""
+    thread = next(iter(said.vcpus("shared").values()))["tid"]
+    found = off_cpu(said.report("shared", "-j"))
+    expected = off_by_tracepoints(said.report(
+        "shared", "-F tid,time,event,trace --ns", program="script"), thread)
+    checks("the time off the CPU is that by tracepoints, within 2 %", expected[0] > 10000 and
+           expected[1] > 100000 and all(0.98 < time / 1000 / other < 1.02 for time, other in
+                                        zip(found["all"], expected)), f"{found} {expected}")
+    for name in "shared", "process":
+        said.check(
+            (f"{name}: exits by an interrupt are preempted", name, "", each(
+                "IRQ", lambda event: event.off[0] > 100 and event.off[0] <= event.mean)),
+            (f"{name}: user space sleeps", name, "", each("DABT_LOW", lambda event: (
+                event.ended == 20 and 4900 < event.off[1] < event.mean - event.off[0] + 1))),
+            (f"{name}: all is known", name, "", lambda text: "switches are missing" not in text))
+        events = [event for display in said.text(f"{name}-live").split("Analyze events")
+                  for table in parse(display).values() for event in table.events.values()]
+        checks(f"{name}, live", any(event.off and event.off[0] > 100 for event in events) and any(
+            event.off and event.off[1] > 4900 for event in events), events)
+    said.check(("context switches that are not recorded", "without", "", lambda text:
+               good(text) and " preempted" not in text))
+
+
+@pytest.mark.seconds(60)
 @pytest.mark.parametrize("mode, cpu", MODES)
 def test_times(boots, checks, tmp_path, mode, cpu):
     """Those of the machine, with softirqs, too."""
@@ -298,6 +342,7 @@ def test_times(boots, checks, tmp_path, mode, cpu):
     took = next(iter(said.vcpus("late1").values()))["ns"] / 1000
     checks("exits and guest are the running time, within 1 %",
            0.99 * took < late.time + late.guest < 1.01 * took, f"{late} of {took} us")
+    judge_shared(said, checks)
 
 
 def judge_exits(said, name):
@@ -443,7 +488,14 @@ def test_which_thread_runs_which_vcpu(checks):
 @pytest.mark.seconds(20)
 def test_how_long_events_took(checks):
     """Percentiles and histograms."""
-    run_suite(checks, "how long", "kvm-hist.c")
+    run_suite(checks, "how long events", "kvm-hist.c")
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_how_long_threads_were_off_the_cpu(checks):
+    """By their context switches."""
+    run_suite(checks, "how long threads", "kvm-switches.c")
 
 
 @pytest.mark.host
@@ -700,6 +752,88 @@ def test_lines_for_programs(checks, tmp_path):
     said.check(
         ("a separator in a text is a dot", "slow", "-x: --duration=50", says("kvm.kvm_exit")),
         ("both are an error", "slow", "-j -x,", fails("cannot use both")))
+
+
+# Thread 1000 is preempted, and it turns out whose vCPU it is; an exit waits for an interrupt;
+# thread 1001 goes on with an access that 1000 has begun, and completes it before it loads the
+# vCPU. Others' switches are not the vCPU's.
+OFF_CPU = [
+    "990 kvm_vcpu_put vm_pid=99 vm_fd=5 vcpu_id=1 tid=1001", "995 switch-out tid=1001",
+    "1001 kvm_entry", "1003 preempt", "1005 switch-in",
+    "1010 kvm_exit ret=2 esr_ec=0x16 vcpu_pc=0x40001000", "1012 preempt", "1013 preempt tid=8",
+    "1013.1 kvm_vcpu_sched_out vm_pid=99 vm_fd=5 vcpu_id=1", "1015.5 switch-in",
+    "1016 kvm_vcpu_sched_in vm_pid=99 vm_fd=5 vcpu_id=1", "1020 kvm_entry",
+    "1030 kvm_exit ret=2 esr_ec=0x16", "1035 kvm_entry",
+    # Not in an exit
+    "1040 preempt", "1045 switch-in",
+    "1050 kvm_exit ret=2 esr_ec=0x1", "1051 switch-out", "1551.25 switch-in", "1552 kvm_entry",
+    "1560 kvm_exit ret=2 esr_ec=0x24 vcpu_pc=0x40002000", "1560.5 kvm_mmio type=0 gpa=0x8",
+    "1561 preempt", "1562 switch-in", "1563 kvm_vcpu_put vm_pid=99 vm_fd=5 vcpu_id=1",
+    "1570 switch-out", "1585 switch-in tid=1001", "1590 kvm_mmio type=1 gpa=0x8 tid=1001",
+    "1592 preempt tid=1001", "1595 switch-in tid=1001",
+    "1600 kvm_vcpu_load vm_pid=99 vm_fd=5 vcpu_id=1 tid=1001", "1601 preempt tid=1001",
+    "1603 switch-in tid=1001", "1610 switch-in", "1620 kvm_entry tid=1001"]
+# The first of these has no begin, the second no end, the third loses records of its CPU.
+WITHOUT = ["999 kvm_vcpu_load vm_pid=99 vm_fd=5 vcpu_id=1",
+           "1000 kvm_exit ret=2 esr_ec=0x16", "1001 switch-in", "1002 kvm_entry",
+           "1010 kvm_exit ret=2 esr_ec=0x16", "1011 switch-out", "1012 kvm_entry",
+           "1020 kvm_exit ret=2 esr_ec=0x16", "1021 switch-out", "1022 lost nr=3 cpu=1 tid=0",
+           "1023 switch-in", "1024 kvm_entry",
+           "1030 kvm_exit ret=2 esr_ec=0x16", "1031 preempt", "1033 switch-in", "1034 kvm_entry",
+           "1040 kvm_exit ret=2 esr_ec=0x16", "1041 switch-out"]
+OFF = "preempted-time-ns", "slept-time-ns", "unknown-off-cpu-samples"
+OFF_SLOW = (
+    r"1020000 VM 99-5, VCPU 1, thread \d+: HVC64 event took 10usec, preempted 3usec, slept 0usec, "
+    r"pc 0x40001000\n",
+    r"1620000 VM 99-5, VCPU 1, thread \d+: DABT_LOW event took 60usec, preempted 6usec, "
+    r"slept 20usec, pc 0x40002000\n")
+
+
+def off_cpu(text):
+    """What JSON has of each event, and of the sums."""
+    lines = [json.loads(line) for line in text.removesuffix("status 0\n").splitlines()]
+    return {line.get("event", "all"): tuple(
+        line[name] for name in OFF if name in line) for line in lines if OFF[0] in line}
+
+
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_time_off_the_cpu(checks, tmp_path):
+    """It is what the switches say, to the nanosecond, or it is not known."""
+    said = Said(tmp_path, checks)
+    for name, lines in ("off", OFF_CPU), ("without", WITHOUT):
+        said.data(name).write_bytes(perfdata.recording("aarch64", lines))
+    said.data("old").write_bytes(perfdata.recording("aarch64", [
+        line for line in OFF_CPU if line.split()[1] not in perfdata.SWITCHES]))
+    checks.equals("each event", off_cpu(said.report("off", "-j")), {
+        "HVC64": (3500, 0, 0), "WFx": (0, 500250, 0), "DABT_LOW": (6000, 20000, 0),
+        "all": (9500, 520250)})
+    checks.equals("an access", off_cpu(said.report("off", "-j --event=mmio")), {
+        "0x8:R": (1000, 20000, 0), "all": (1000, 20000)})
+    checks.equals("exits that took long: JSON", [json.loads(line)[name] for line in said.report(
+        "off", "-j --duration=9").splitlines() for name in OFF if '"slow-event"' in line and
+                                                 name in line], [3500, 0, 6000, 20000])
+    table = parse(said.report("off"))["all/all"].events
+    checks.equals("the mean", {name: event.off for name, event in table.items()}, {
+        "HVC64": (1.75, 0), "WFx": (0, 500.25), "DABT_LOW": (6, 20)})
+    old = said.report("old")
+    plain = re.sub(r"(Avg time) +Avg preempted +Avg slept$", r"\1 ", said.report("off"), flags=re.M)
+    plain = re.sub(r"(% \))( +[\d.]+us){2}$", r"\1", plain, flags=re.M)
+    plain = re.sub(r"Time off the CPU: preempted:9.50us, slept:520.25us.\n", "", plain)
+    checks.equals("an old recording: all else is as before", plain, old)
+    said.check(
+        ("exits that took long", "off", "--duration=9", says(*OFF_SLOW)),
+        ("sorted by the preempted time", "off", "-k preempted", lambda text:
+         [*parse(text)["all/all"].events] == ["DABT_LOW", "HVC64", "WFx"]),
+        ("sorted by the slept time", "off", "-k slept", lambda text:
+         [*parse(text)["all/all"].events] == ["WFx", "DABT_LOW", "HVC64"]),
+        ("with percentiles", "off", "--percentiles", each("WFx", lambda event: event.off == (
+            0, 500.25) and len(event.percentiles) == 4)),
+        ("what is not known is said", "without", "",
+         says("3 samples lack the time off the CPU: switches are missing")),
+        ("of an exit, too", "without", "--duration=1", says("took 2usec, off the CPU for an unkn")))
+    checks.equals("records that are missing", off_cpu(said.report("without", "-j")), {
+        "HVC64": (2000, 0, 3), "all": (2000, 0)})
 
 
 @pytest.mark.fast

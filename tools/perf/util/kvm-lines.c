@@ -93,6 +93,20 @@ static void add_percentiles(struct kvm_fields *fields, const struct kvm_event *e
 	}
 }
 
+static void add_off_cpu(struct perf_kvm_stat *kvm, const struct kvm_off_cpu *off)
+{
+	if (!kvm->switches.recorded)
+		return;
+	kvm_fields__u64(&kvm->fields, "preempted-time-ns", off->preempted);
+	kvm_fields__u64(&kvm->fields, "slept-time-ns", off->slept);
+}
+
+static void add_off_unknown(struct perf_kvm_stat *kvm, u64 nr)
+{
+	if (kvm->switches.recorded)
+		kvm_fields__u64(&kvm->fields, "unknown-off-cpu-samples", nr);
+}
+
 static void print_event(struct perf_kvm_stat *kvm, struct kvm_event *event)
 {
 	struct kvm_fields *fields = &kvm->fields;
@@ -110,6 +124,8 @@ static void print_event(struct perf_kvm_stat *kvm, struct kvm_event *event)
 			   rel_stddev_stats(stddev_stats(stats), avg_stats(stats)));
 	if (kvm->percentiles)
 		add_percentiles(fields, event);
+	add_off_cpu(kvm, &event->total.off);
+	add_off_unknown(kvm, event->total.off_unknown);
 	end_line(kvm);
 }
 
@@ -158,6 +174,7 @@ void kvm_lines__sums(struct perf_kvm_stat *kvm)
 	kvm_fields__u64(&kvm->fields, "total-samples", kvm->total_count);
 	kvm_fields__u64(&kvm->fields, "total-time-ns", kvm->total_time);
 	kvm_fields__u64(&kvm->fields, "guest-time-ns", kvm->guest_time);
+	add_off_cpu(kvm, &kvm->off);
 	end_line(kvm);
 }
 
@@ -196,6 +213,8 @@ void kvm_lines__slow_event(struct perf_kvm_stat *kvm, const struct kvm_slow_even
 	kvm_fields__u64(fields, "time-ns", slow->end - slow->begin);
 	scnprintf(pc, sizeof(pc), "%#" PRIx64, slow->pc);
 	kvm_fields__string(fields, "pc", slow->pc ? pc : "unknown");
+	if (slow->off_known)
+		add_off_cpu(kvm, &slow->off);
 	end_line(kvm);
 	for (i = 0; i < slow->nr_lines; i++)
 		print_slow_line(kvm, slow, &slow->lines[i]);
@@ -208,6 +227,7 @@ void kvm_lines__doubts(struct perf_kvm_stat *kvm)
 	kvm_fields__u64(&kvm->fields, "unknown-vcpu-samples", kvm->unknown_count);
 	kvm_fields__u64(&kvm->fields, "lost-events", max(kvm->lost_events, kvm->lost_samples));
 	kvm_fields__u64(&kvm->fields, "left-out-samples", kvm->dropped);
+	add_off_unknown(kvm, kvm->off_unknown);
 	end_line(kvm);
 	fflush(stdout);
 }

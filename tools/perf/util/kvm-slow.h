@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <linux/list.h>
 #include <linux/types.h>
+#include "kvm-vcpus.h"
 
 struct evsel;
-struct kvm_vcpu;
 struct perf_sample;
 
 /* As many events of the host are kept. A power of two. */
@@ -39,6 +39,8 @@ struct kvm_slow_line {
  * @begin:	when it began
  * @end:	when it ended
  * @pc:	where the guest was left; 0 if that is not known
+ * @off_known:	@off is known
+ * @off:	how long the vCPU's threads were off the CPU
  * @lines:	what the host recorded from @begin to @end
  * @nr_lines:	how many these are
  * @is_cut:	some before @lines were not kept
@@ -50,6 +52,8 @@ struct kvm_slow_event {
 	u64 begin;
 	u64 end;
 	u64 pc;
+	bool off_known;
+	struct kvm_off_cpu off;
 	struct kvm_slow_line *lines;
 	u32 nr_lines;
 	bool is_cut;

@@ -245,6 +245,9 @@ static void resolve(struct kvm_vcpus *vcpus, struct kvm_vcpu *pending, struct kv
 		vcpu->start_time = pending->start_time;
 		vcpu->last_event = pending->last_event;
 		vcpu->exit_pc = pending->exit_pc;
+		vcpu->off_tid = pending->off_tid;
+		vcpu->off_since = pending->off_since;
+		vcpu->off = pending->off;
 		pending->start_time = 0;
 	}
 	if (pending->entry_time)

@@ -14,6 +14,16 @@ struct kvm_vcpu_thread;
 #define KVM_UNKNOWN	(-1)
 
 /**
+ * struct kvm_off_cpu - how long a thread was off the CPU
+ * @preempted:	though it could have run
+ * @slept:	because it waited, and until it was run again
+ */
+struct kvm_off_cpu {
+	u64 preempted;
+	u64 slept;
+};
+
+/**
  * struct kvm_vcpu - a vCPU of which a recording has events
  * @node:	in &struct kvm_vcpus, by VM and id, those that are not known last
  * @hash:	by VM and id, unless it is @pending
@@ -31,6 +41,10 @@ struct kvm_vcpu_thread;
  * @start_time:	when the open event began; 0 if there is none
  * @last_event:	the open event, if its beginning had a key
  * @exit_pc:	where the guest was left last, if that is asked for and known
+ * @off_tid:	the thread of the open event, by its id in perf's PID namespace
+ * @off_since:	since when that one is the thread; 0 if something is not known before
+ * @off:	how long the threads before were off the CPU in the open event, less how
+ *		long this one had been at @off_since
  * @entry_time:	when the guest was entered; 0 if it is not running
  * @guest_time:	how long the guest ran
  */
@@ -53,6 +67,10 @@ struct kvm_vcpu {
 	u64 start_time;
 	struct kvm_event *last_event;
 	u64 exit_pc;
+
+	u32 off_tid;
+	u64 off_since;
+	struct kvm_off_cpu off;
 
 	u64 entry_time;
 	u64 guest_time;

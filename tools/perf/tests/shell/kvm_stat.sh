@@ -5,6 +5,8 @@
 # Record a VM that leaves the guest a known number of times. It takes /dev/kvm, and
 # arm64 or AMD's SVM.
 
+# What lib/kvm_vm.sh has
+# shellcheck disable=SC2154
 # shellcheck source-path=SCRIPTDIR source=lib/kvm_vm.sh
 . "$(dirname "$0")"/lib/kvm_vm.sh
 
@@ -40,7 +42,7 @@ expect_records()
 	fi
 }
 
-record_vm
+record_vm delay=0
 
 event=$hypercall
 expect "exits of all vCPUs" 300

@@ -27,10 +27,12 @@ wait_for_round()
 	done
 }
 
+# start_vm OPTION...
 start_vm()
 {
 	mkfifo "$data/in"
-	perf test -w kvm_exits vcpus=2 hvc=100 sysreg=50 mmio=7 < "$data/in" > "$data/out" &
+	perf test -w kvm_exits vcpus=2 hvc=100 sysreg=50 mmio=7 "$@" \
+		< "$data/in" > "$data/out" &
 	exec 3> "$data/in"
 	wait_for_round 0
 }
@@ -45,10 +47,11 @@ record()
 	perf kvm stat record -a -o "$data/perf.data" sh "$data/round" "$data/out" > "$data/log" 2>&1
 }
 
+# record_vm OPTION...: with these options of the VM
 record_vm()
 {
 	[ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
-	start_vm || skip "perf kvm stat: no VM"
+	start_vm "$@" || skip "perf kvm stat: no VM"
 	record || skip "perf kvm stat: not allowed to record"
 }
 
