@@ -84,13 +84,37 @@ perf kvm --guest --guestvmlinux=/test/vmlinux record $OPTIONS -g -o linked -- sl
 perf $KALLSYMS --host record -e sched:sched_switch -e sched:sched_wakeup $OPTIONS -g -o switches \
 	-- sleep 1
 perf record $OPTIONS -g -o host.data -- sleep 1
+perf $KALLSYMS --host record -e EVENT -c 500000 -a -o late -- sh -c \
+	'/test/kvm-guest-callchains/spin late.kallsyms 2000000 <fifo & echo $! >late.pid
+	until grep -qs _etext late.kallsyms; do sleep 0.1; done; sleep 1'
+late=$(cat late.pid)
+umount /sys/kernel/debug
+perf $KALLSYMS record $OPTIONS -o unknown -- sleep 1
+mount -t debugfs debugfs /sys/kernel/debug
+by_vcpu() {
+	echo "VMMs: $spin $late"
+	perf $KALLSYMS --host report --stdio --no-children -g none -s vm,vcpu -i "$@"
+}
 top() {
 	{
 		until_done grep -qs k_leaf "$to" || :
 		echo q
-	} | perf $KALLSYMS top $OPTIONS --stdio -d 1
+	} | perf $KALLSYMS top $OPTIONS --stdio -d 1 "$@"
 }
 """
+
+
+def of_vcpus(*vms):
+    """A report by VM and vCPU has vCPU 0 of these VMMs: "-" where VM and vCPU are not known."""
+    def is_right(text):
+        names = dict(zip(("spin", "late"), re.search(r"^VMMs: (\d+) (\d+)$", text, re.M).groups()))
+        found = re.findall(r"^ +[0-9.]+% +(\S+) +(\S+)$", text, re.M)
+        return sorted((vm.split("-")[0], vcpu) for vm, vcpu in found) == sorted(
+            (names.get(name, ""), "0") if name in names else ("", "-") for name in vms) and all(
+                re.fullmatch(r"\d+-\d+|-", vm) for vm, _ in found)
+    return is_right
+
+
 # What is seen, the command, and what it says
 SAYS = [
     ("the kernel's chain, by its kallsyms",
@@ -113,6 +137,15 @@ SAYS = [
     ("perf timechart", "perf timechart -i switches -o chart.svg", bool),
     ("its chart does not", "cat chart.svg", lambda text: "<svg" in text and "k_leaf" not in text),
     ("perf top", "top", lambda text: "k_leaf" in text),
+    ("samples by VM and vCPU", "by_vcpu data", of_vcpus("spin")),
+    ("those of the host, too, and of a VM that has begun later", "by_vcpu late",
+     of_vcpus("spin", "late", "")),
+    ("a guest without debugfs is its VMM's", "by_vcpu unknown", lambda text: re.search(
+        r"^VMMs: (\d+) (.*\n)* +100.00% +\1 +-$", text, re.M)),
+    ("perf script's fields vm and vcpu", "perf script -i data -G -F vm,vcpu,ip", lambda text: len(
+        re.findall(r"^VM:\d+-\d+ VCPU:000 +[0-9a-f]+ *$", text, re.M)) == text.count("\n") - 1),
+    ("perf top by vCPU", "top -s vm,vcpu,symbol", lambda text: re.search(
+        r" \d+-\d+ +0 +\[g\] k_leaf", text)),
     ("perf record without --guest has no samples of it", "perf script -i host.data -F ip,sym",
      lambda text: re.search(r"^\s+[0-9a-f]+ ", text, re.M) and not re.search("[ku]_leaf", text))]
 
