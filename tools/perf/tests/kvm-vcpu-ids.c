@@ -70,7 +70,9 @@ static int check_known(const struct perf_env *env, struct machine *host)
 
 static int check(struct perf_env *env, struct machine *host, struct machine *guest)
 {
-	const struct kvm_vcpu_thread other = { .vm_pid = -1, .vm_fd = -1, .vcpu_id = -1, .tid = 17 };
+	const struct kvm_vcpu_thread other = {
+		.vm_pid = -1, .vm_fd = -1, .vcpu_id = -1, .tid = 17,
+	};
 
 	TEST_ASSERT_VAL("no table", are(ids_of(NULL, host, 17), "- -"));
 	TEST_ASSERT_VAL("an empty table", are(ids_of(env, host, 17), "- -"));

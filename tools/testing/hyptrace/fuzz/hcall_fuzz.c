@@ -101,7 +101,8 @@ static void checked_printk(u64 a, u64 b)
 	hyp_trace_printk("%llx %x %40lld %u %x", a, (u32)b, b, (u32)a, (u32)~b);
 	WARN_ON(ring->entries > entries + 1);
 	if (ring->entries == entries + 1)
-		WARN_ON(memcmp(&trace_ring_page(ring->commit)->data[trace_ring_used(ring) - size], words, size));
+		WARN_ON(memcmp(&trace_ring_page(ring->commit)->data[trace_ring_used(ring) - size],
+			       words, size));
 }
 
 static void any_event(struct input *input)
@@ -271,8 +272,8 @@ static void check_written(const struct trace_ring *ring, const struct event *eve
 	WARN_ON(ring->time_stamp != ns && (ring->time_stamp != stamp || ns > stamp));
 	WARN_ON(ns < stamp && ring->time_stamp == ns && ns - stamp > RB_WRITER_TS_MASK);
 	WARN_ON(*ring->commit != end);
-	WARN_ON(memcmp(&trace_ring_page(ring->commit)->data[end - ALIGN(event->size, 4)], &event->record,
-		       event->size));
+	WARN_ON(memcmp(&trace_ring_page(ring->commit)->data[end - ALIGN(event->size, 4)],
+		       &event->record, event->size));
 }
 
 /* An event that is to be written is written, unless the ring is full and keeps its events. */

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#define CALLS_DEPTH	64	/* functions that are entered at once; others count as their caller */
-#define CALLS_PATHS	(1 << 16)	/* that are told apart; others count as their caller */
+/* Functions that are entered at once, and paths; what is more counts as its caller */
+#define CALLS_DEPTH	64
+#define CALLS_PATHS	65536
 #define STAY_FUNCTIONS	8	/* that are kept of a stay */
 
 /**

@@ -23,7 +23,7 @@ void functions_begin(struct functions *functions, struct tracefs_instance *insta
 
 	functions->former = tracefs_instance_file_read(instance, FILTER, NULL);
 	if (!functions->former)
-		die("this kernel can't trace EL2's functions: it lacks CONFIG_KVM_HYP_FUNCTION_TRACER");
+		die("this kernel has no CONFIG_KVM_HYP_FUNCTION_TRACER");
 	functions->instance = instance;
 	if (tracefs_instance_file_write(instance, FILTER, functions->pattern) < 0)
 		die("EL2 has no function %s, see available_filter_functions: %s",

@@ -57,7 +57,8 @@ void csv_print(const struct summary *summary)
 	const struct losses *losses = &summary->stays.losses;
 	int i;
 
-	puts("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,guest_ns,self_ns");
+	printf("table,name,count,total_ns,mean_ns,p50_ns,p90_ns,p99_ns,p999_ns,max_ns,");
+	puts("guest_ns,self_ns");
 	print_row("all", "", &summary->all);
 	puts(",,");
 	for (i = 0; i < NR_SECTIONS; i++)
