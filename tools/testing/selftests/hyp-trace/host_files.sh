@@ -19,6 +19,9 @@ error_log
 events/enable
 events/header_event
 events/header_page
+events/ftrace/funcgraph_entry/format	events/kvm/kvm_exit/format
+events/ftrace/funcgraph_exit/format	events/kvm/kvm_exit/format
+events/ftrace/function/format		events/kvm/kvm_exit/format
 events/hypervisor/enable		events/kvm/enable
 events/hypervisor/filter		events/kvm/filter
 events/hypervisor/EVENT/enable		events/kvm/kvm_exit/enable
@@ -28,6 +31,7 @@ events/hypervisor/EVENT/hist		events/kvm/kvm_exit/hist
 events/hypervisor/EVENT/id		events/kvm/kvm_exit/id
 events/hypervisor/EVENT/trigger		events/kvm/kvm_exit/trigger
 free_buffer
+max_graph_depth				tracing_on
 options/overwrite
 per_cpu/CPU/accounting			per_cpu/cpu0/trace
 per_cpu/CPU/buffer_size_kb		per_cpu/cpu0/buffer_size_kb
@@ -43,6 +47,7 @@ set_event_notrace_pid
 set_event_pid
 set_ftrace_filter			set_event
 set_ftrace_notrace			set_event
+set_graph_function			set_event
 snapshot				trace
 stop_tracing_us				tracing_on
 timestamp_mode
@@ -62,7 +67,7 @@ with_accounting() {
 }
 
 with_functions() {
-	if [ -e "$HYP/set_ftrace_filter" ]; then cat; else grep -v "ftrace\|_functions"; fi
+	if [ -e "$HYP/set_ftrace_filter" ]; then cat; else grep -v "ftrace\|_functions\|_graph_"; fi
 }
 
 # The table, with a line for each event of $EVENT_LIST and for each CPU.

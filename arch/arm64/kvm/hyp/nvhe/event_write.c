@@ -129,6 +129,8 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 	if (!hyp_event_begin(cpu, state, record) || !hyp_event_matches(cpu, nr, state, record))
 		return;
 
+	/* Nor has an event that the filter refuses to save the ring's address. */
+	OPTIMIZER_HIDE_VAR(cpu);
 	hyp_event_put(cpu, record, size, count);
 }
 
