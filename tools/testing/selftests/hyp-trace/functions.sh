@@ -199,19 +199,18 @@ test_toggled() {
 	none "after that functions nest" misnested
 }
 
-go_and_come() {
-	echo 0 >"$ONLINE" && echo 1 >"$ONLINE" && run_guest
+go_and_run() {
+	go_and_come "$CPU" && run_guest
 }
 
 test_hotplug() {
-	ONLINE=/sys/devices/system/cpu/cpu$CPU/online
-	if [ ! -w "$ONLINE" ] || [ "$CPU" -eq 0 ]; then
+	if ! can_go "$CPU"; then
 		ktap_test_skip "a CPU comes and goes: none can"
 		ktap_test_skip "functions nest on it: it can't go"
 		return
 	fi
 	echo '*' >"$FILTER"
-	traced go_and_come
+	traced go_and_run
 	is "a CPU comes and goes while all are traced" $? 0
 	none "functions nest on it, but for those that left" misnested -v leaves=1
 }

@@ -217,19 +217,18 @@ test_switched() {
 	echo nop >"$TRACER"
 }
 
-go_and_come() {
-	echo 0 >"$ONLINE" && echo 1 >"$ONLINE" && run_guest
+go_and_run() {
+	go_and_come "$CPU" && run_guest
 }
 
 test_hotplug() {
-	ONLINE=/sys/devices/system/cpu/cpu$CPU/online
-	if [ ! -w "$ONLINE" ] || [ "$CPU" -eq 0 ]; then
+	if ! can_go "$CPU"; then
 		ktap_test_skip "a CPU comes and goes: none can"
 		ktap_test_skip "functions nest on it: it can't go"
 		return
 	fi
 	echo function_graph >"$TRACER"
-	shown go_and_come
+	shown go_and_run
 	is "a CPU comes and goes while all are traced" $? 0
 	none "functions nest on it, but for those that left" misnested -v leaves=1
 	echo nop >"$TRACER"

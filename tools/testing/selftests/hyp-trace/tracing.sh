@@ -250,6 +250,17 @@ drain() {
 	facts "$1"
 }
 
+# Whether a CPU can go offline
+can_go() {
+	[ "$1" -gt 0 ] && [ -w "/sys/devices/system/cpu/cpu$1/online" ]
+}
+
+# It goes offline and comes back.
+go_and_come() {
+	echo 0 >"/sys/devices/system/cpu/cpu$1/online" &&
+		echo 1 >"/sys/devices/system/cpu/cpu$1/online"
+}
+
 # record FILE COMMAND...: trace the command, drain into FILE.
 record() {
 	trace=$1
