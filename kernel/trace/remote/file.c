@@ -10,6 +10,7 @@
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
+#include <linux/minmax.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -208,35 +209,44 @@ static ssize_t remote_do_words(struct file *file, char *buf, trace_remote_word_f
 	return word - buf;
 }
 
+/* Cut what may be a part of a word. False if nothing is left. */
+static bool remote_end_words(char *buf)
+{
+	size_t len = strlen(buf);
+
+	while (len && !isspace(buf[len - 1]))
+		len--;
+	buf[len] = '\0';
+	return len;
+}
+
 /**
  * trace_remote_write_words - take words that are written to a file
  * @file:	the file
  * @ubuf:	the words, with white space between
- * @cnt:	bytes there
+ * @cnt:	bytes there; of a page or more, those up to the last white space before a page's end
  * @ppos:	the file's position
  * @fn:		does what one says; returns 0 or an errno
  * @apply:	has all of them take effect at once, those before a wrong one, too; likewise
  *
  * Context: process context, may sleep.
  * Return: how many bytes were taken, up to a word that is wrong; if that is the first one, what @fn
- * returned; what @apply returned; -EINVAL for a page or more; -ENOMEM, -EFAULT.
+ * returned; what @apply returned; -EINVAL for a word of a page or more; -ENOMEM, -EFAULT.
  */
 ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, size_t cnt,
 				 loff_t *ppos, trace_remote_word_fn fn,
 				 int (*apply)(struct trace_remote *remote))
 {
-	ssize_t ret;
+	ssize_t ret = -EINVAL;
 	char *buf;
 	int err;
 
-	if (cnt >= PAGE_SIZE)
-		return -EINVAL;
-
-	buf = memdup_user_nul(ubuf, cnt);
+	buf = memdup_user_nul(ubuf, min_t(size_t, cnt, PAGE_SIZE - 1));
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	ret = remote_do_words(file, buf, fn);
+	if (cnt < PAGE_SIZE || remote_end_words(buf))
+		ret = remote_do_words(file, buf, fn);
 	kfree(buf);
 
 	err = apply(trace_remote_of(file));

@@ -119,6 +119,7 @@ static int remote_functions_word(struct trace_remote *remote, char *word, int wh
 	return trace_remote_set_function(remote, word, which);
 }
 
+/* As to the kernel's file, a list of any length can be written. */
 static ssize_t remote_functions_write(struct file *file, const char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {

@@ -15,6 +15,11 @@ CPUS = 2
 built = functools.cache(hypstat.build)
 RECORD = """cp -R usr /; PATH=$PATH:/test/hyp-trace; cd /out
 filter=/sys/kernel/tracing/hypervisor/set_ftrace_filter
+echo '*' >$filter
+echo __kvm_vcpu_run >>$filter
+cat $filter >before
+hypstat record -f '__*' -o part true || exit
+cmp before $filter || exit
 echo __kvm_vcpu_run >$filter
 hypstat record -f '*' --trace-buffer-size 8192 -o all guest --hvc 100 >/dev/null || exit
 cat $filter

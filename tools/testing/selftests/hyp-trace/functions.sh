@@ -56,7 +56,7 @@ test_available() {
 	holds "functions are available" "$(wc -l <"$ALL")" -gt 50
 	none "each has a symbol of EL2" unknown
 	none "none of tracing itself" excluded
-	is "nobody writes to available_filter_functions" "$(stat -c %a "$ALL")" 440
+	is "available_filter_functions can only be read" "$(stat -c %a "$ALL")" 440
 }
 
 test_lists() {
@@ -117,6 +117,19 @@ test_refused() {
 	done <refused
 	echo "$RUN no_such_function handle_trap" >"$FILTER" 2>&-
 	is "words before a wrong one count" "$(cat "$FILTER")" "$RUN"
+	: >"$FILTER"
+}
+
+# What the file shows can be written to it, however long it is.
+test_written_back() {
+	echo '*' >"$FILTER"
+	cat "$FILTER" >list
+	: >"$FILTER"
+	dd if=list of="$FILTER" bs=1M 2>/dev/null
+	is "a list of all functions can be written" "$(cmp list "$FILTER" && echo same)" same
+	printf '%5000s' '' | tr ' ' x >list
+	is "a word of more than a page is refused" \
+		"$(dd if=list of="$FILTER" bs=1M 2>/dev/null || echo refused)" refused
 	: >"$FILTER"
 }
 
@@ -215,11 +228,12 @@ test_hotplug() {
 	none "functions nest on it, but for those that left" misnested -v leaves=1
 }
 
-plan 42 available_filter_functions
+plan 44 available_filter_functions
 test_available
 test_lists
 test_globs
 test_refused
+test_written_back
 test_chosen
 test_all
 test_address

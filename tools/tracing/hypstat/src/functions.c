@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The functions of EL2 that are traced while a session records: set_ftrace_filter */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tracefs.h>
+#include <unistd.h>
 
 #include "functions.h"
 #include "instance.h"
@@ -30,6 +32,19 @@ void functions_begin(struct functions *functions, struct tracefs_instance *insta
 		    functions->pattern, strerror(errno));
 }
 
+/* A list of many functions takes several writes. */
+static void set_filter(struct tracefs_instance *instance, const char *names)
+{
+	int fd = tracefs_instance_file_open(instance, FILTER, O_WRONLY | O_TRUNC);
+	ssize_t taken;
+
+	if (fd < 0)
+		return;
+	while (*names && (taken = write(fd, names, strlen(names))) > 0)
+		names += taken;
+	close(fd);
+}
+
 /**
  * functions_end - undo functions_begin(), if it was called
  * @functions: the same
@@ -40,8 +55,7 @@ void functions_end(struct functions *functions)
 		return;
 
 	/* An empty list is shown as a comment. */
-	tracefs_instance_file_write(functions->instance, FILTER,
-				    *functions->former == '#' ? "\n" : functions->former);
+	set_filter(functions->instance, *functions->former == '#' ? "" : functions->former);
 	free(functions->former);
 	functions->instance = NULL;
 }
