@@ -129,7 +129,7 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 	if (!hyp_event_begin(cpu, state, record) || !hyp_event_matches(cpu, nr, state, record))
 		return;
 
-	/* Nor has an event that the filter refuses to save the ring's address. */
+	/* An event that the filter refuses does not save the ring's address, either. */
 	OPTIMIZER_HIDE_VAR(cpu);
 	hyp_event_put(cpu, record, size, count);
 }
@@ -224,7 +224,7 @@ void hyp_event_write_##size(unsigned long nr, params)				\
 										\
 	to = event.data;							\
 	*to = (struct hyp_event_words_##size) {{ fields }};			\
-	/* Keep the compiler from keeping the ring's address, too. */		\
+	/* Keep the compiler from saving the ring's address, too. */		\
 	OPTIMIZER_HIDE_VAR(cpu);						\
 	trace_ring_commit(&cpu->ring, &event);					\
 }
