@@ -197,7 +197,7 @@ def bring_in():
         note(f"changed: {', '.join(changed) or 'nothing'}")
 
 
-def _parts(topic):
+def parts_of(topic):
     """The series that a topic is sent as: {name: commits}; `parts' has each one's first patch."""
     listed, found, part = PATCHES / topic / "parts", {}, topic
     text = listed.read_text("utf-8") if listed.exists() else ""
@@ -230,7 +230,7 @@ def export(topic, out, signoff=False):
     env = {f"GIT_COMMITTER_{name.upper()}": process.run(
         ["git", "config", f"user.{name}"], cwd=ROOT).stdout.strip()
         for name in (("name", "email") if signoff else ())}
-    for number, (part, commits) in enumerate(_parts(topic).items(), 1):
+    for number, (part, commits) in enumerate(parts_of(topic).items(), 1):
         _export(commits, PATCHES / topic / f"{part}.cover", out / f"{number}-{part}",
                 *["-s"] * signoff, env=env)
 
