@@ -308,6 +308,7 @@ int trace_remote_set_event(struct trace_remote *remote, const char *word);
 int trace_remote_set_function(struct trace_remote *remote, char *word,
 			      enum trace_remote_list which);
 int trace_remote_apply_functions(struct trace_remote *remote);
+int trace_remote_set_graph_depth(struct trace_remote *remote, unsigned int depth);
 int trace_remote_set_tracer(struct trace_remote *remote, const char *name);
 int trace_remote_enable_all(struct trace_remote *remote, bool enable);
 

@@ -583,7 +583,6 @@ bool trace_remote_event_is_enabled(struct trace_remote *remote,
 
 /* tracer.c: current_tracer */
 const char *trace_remote_tracer_name(enum trace_remote_tracer tracer);
-int trace_remote_set_graph_depth(struct trace_remote *remote, unsigned int depth);
 
 /*
  * A record of a return. What its format says is no more: the kernel's struct ftrace_graph_ret_entry

@@ -80,6 +80,7 @@ int trace_remote_set_graph_depth(struct trace_remote *remote, unsigned int depth
 	WRITE_ONCE(remote->graph_depth, depth);
 	return trace_remote_update_functions(remote);
 }
+EXPORT_SYMBOL_GPL(trace_remote_set_graph_depth);
 
 static int remote_switch_tracer(struct trace_remote *remote, enum trace_remote_tracer tracer)
 {

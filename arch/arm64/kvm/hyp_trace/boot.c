@@ -7,12 +7,14 @@
  *	hyp_trace_options=	options of the instance
  *	hyp_trace_ftrace_filter=, hyp_trace_ftrace_notrace=, hyp_trace_ftrace_graph_filter=
  *				which functions
+ *	hyp_trace_ftrace_graph_max_depth=
+ *				how deep function_graph traces
  *	hyp_trace_ftrace=	a tracer, and that tracing starts
  *	hyp_trace_accounting=	whether accounting is on
  *
  * All but the last are to the hypervisor what trace_event=, trace_buf_size=, trace_options=,
- * ftrace_filter=, ftrace_notrace=, ftrace_graph_filter= and ftrace= are to the kernel, and take the
- * same values. A wrong value is logged, and booting goes on.
+ * ftrace_filter=, ftrace_notrace=, ftrace_graph_filter=, ftrace_graph_max_depth= and ftrace= are to
+ * the kernel, and take the same values. A wrong value is logged, and booting goes on.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -88,6 +90,15 @@ static int __init hyp_trace_setup_graph_filter(char *str)
 }
 __setup("hyp_trace_ftrace_graph_filter=", hyp_trace_setup_graph_filter);
 
+static char *hyp_trace_boot_depth __initdata;
+
+static int __init hyp_trace_setup_graph_depth(char *str)
+{
+	hyp_trace_boot_depth = str;
+	return 1;
+}
+__setup("hyp_trace_ftrace_graph_max_depth=", hyp_trace_setup_graph_depth);
+
 static char *hyp_trace_boot_tracer __initdata;
 
 static int __init hyp_trace_setup_tracer(char *str)
@@ -108,11 +119,21 @@ static void __init hyp_trace_boot_set_list(struct trace_remote *remote,
 	}
 }
 
+static void __init hyp_trace_boot_set_graph_depth(struct trace_remote *remote)
+{
+	unsigned int depth;
+
+	if (hyp_trace_boot_depth && (kstrtouint(hyp_trace_boot_depth, 0, &depth) ||
+				     trace_remote_set_graph_depth(remote, depth)))
+		pr_warn("kvm: hyp_trace: no such depth: %s\n", hyp_trace_boot_depth);
+}
+
 static void __init hyp_trace_boot_set_functions(struct trace_remote *remote)
 {
 	hyp_trace_boot_set_list(remote, TRACE_REMOTE_FILTER);
 	hyp_trace_boot_set_list(remote, TRACE_REMOTE_NOTRACE);
 	hyp_trace_boot_set_list(remote, TRACE_REMOTE_GRAPH);
+	hyp_trace_boot_set_graph_depth(remote);
 	if (trace_remote_apply_functions(remote))
 		pr_warn("kvm: hyp_trace: no functions are traced from boot\n");
 }
