@@ -83,6 +83,7 @@ perf kvm --guest --guestmount=mnt record $OPTIONS -g -o mounted -- sleep 1
 perf kvm --guest --guestvmlinux=/test/vmlinux record $OPTIONS -g -o linked -- sleep 1
 perf $KALLSYMS --host record -e sched:sched_switch -e sched:sched_wakeup $OPTIONS -g -o switches \
 	-- sleep 1
+perf $KALLSYMS record $OPTIONS -g --host-frames -o below -- sleep 2
 perf record $OPTIONS -g -o host.data -- sleep 1
 perf $KALLSYMS --host record -e EVENT -c 500000 -a -o late -- sh -c \
 	'/test/kvm-guest-callchains/spin late.kallsyms 2000000 <fifo & echo $! >late.pid
@@ -91,6 +92,7 @@ late=$(cat late.pid)
 umount /sys/kernel/debug
 perf $KALLSYMS record $OPTIONS -o unknown -- sleep 1
 mount -t debugfs debugfs /sys/kernel/debug
+refused() { ! "$@"; }
 by_vcpu() {
 	echo "VMMs: $spin $late"
 	perf $KALLSYMS --host report --stdio --no-children -g none -s vm,vcpu -i "$@"
@@ -102,6 +104,17 @@ top() {
 	} | perf $KALLSYMS top $OPTIONS --stdio -d 1 "$@"
 }
 """
+
+
+def below(text):
+    """Below the chains of the guest's kernel are KVM, and the VMM's system call."""
+    found, kernel = perf.chains(text.replace("64_", "_")), tuple(KERNEL.split())
+    whole = {names[len(kernel):]: count for names, count in found.items()
+             if names[:len(kernel)] == kernel}
+    good = sum(count for names, count in whole.items() if "kvm_vcpu_ioctl" in names and
+               any(re.fullmatch("(__)?ioctl", name) for name in
+                   names[names.index("kvm_vcpu_ioctl"):]))
+    return good >= 20 and good >= 0.95 * sum(whole.values())
 
 
 def of_vcpus(*vms):
@@ -129,6 +142,12 @@ SAYS = [
      lambda text: "k_entry;k_outer;k_middle;k_leaf" in text),
     ("perf data convert", "perf data convert -i data --to-json=data.json --force", bool),
     ("its chains have their callers", "cat data.json", converted),
+    ("the host's frames below", "perf script -i below --guestkallsyms=kallsyms -F ip,sym", below),
+    ("one folded chain of guest and host",
+     "perf $KALLSYMS report -i below --stdio --no-children -g folded,0,caller", lambda text:
+     re.search(r"ioctl;.*;kvm_vcpu_ioctl;.*k_entry;k_outer;k_middle;k_leaf", text)),
+    ("--host-frames needs -g", "refused perf $KALLSYMS record $OPTIONS --host-frames -o none true",
+     lambda text: "needs a call chain" in text),
     ("--guestmount", "perf script -i mounted --guestmount=mnt -F ip,sym", shows(KERNEL)),
     ("--guestvmlinux", "perf script -i linked --guestvmlinux=/test/vmlinux -F ip,sym",
      shows(KERNEL)),

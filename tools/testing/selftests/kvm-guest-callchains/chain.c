@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <err.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,6 +89,52 @@ bool is_harmless(const struct sample *sample)
 	return true;
 }
 
+static uint64_t ioctl_begin, ioctl_end;
+
+/* Where the host's kernel has the function of ioctl() for vCPUs */
+void find_vcpu_ioctl(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	unsigned long address;
+	char name[128];
+
+	while (file && ioctl_begin >= ioctl_end &&
+	       fscanf(file, "%lx %*c %127s%*[^\n]", &address, name) == 2) {
+		if (!strcmp(name, "kvm_vcpu_ioctl"))
+			ioctl_begin = address;
+		if (ioctl_begin)
+			ioctl_end = address;
+	}
+	if (!file || ioctl_begin >= ioctl_end)
+		errx(1, "no kvm_vcpu_ioctl in kallsyms");
+	fclose(file);
+}
+
+static uint64_t find_mark(const struct sample *sample, uint64_t from, uint64_t mark)
+{
+	while (from < sample->nr && sample->chain[from] != mark)
+		from++;
+	return from;
+}
+
+/*
+ * Behind the guest's part, which alone is left: the host's kernel has called kvm_vcpu_ioctl(), and
+ * this program has made the system call.
+ */
+bool cut_host_part(struct sample *sample)
+{
+	uint64_t kernel = find_mark(sample, 1, PERF_CONTEXT_KERNEL);
+	uint64_t user = find_mark(sample, kernel, PERF_CONTEXT_USER), i = kernel, ip;
+
+	if (user + 1 >= sample->nr || sample->nr > MAX_STACK + 3)
+		return false;
+	while (i < user && (sample->chain[i] < ioctl_begin || sample->chain[i] >= ioctl_end))
+		i++;
+	sample->nr = kernel;
+	ip = sample->chain[user + 1];
+	return i < user && ip >= (uintptr_t)&__executable_start && ip < (uintptr_t)&etext;
+}
+
 /* Samples until @nr of each mode spin, and all are right */
 bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
 		   unsigned int max_stack)
@@ -113,7 +161,8 @@ bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
 		}
 		if (spins(&sample))
 			found[sample.cpumode == PERF_RECORD_MISC_GUEST_KERNEL]++;
-		right = is_right(&sample, max_stack);
+		right = (!wants_host_frames(attr) || cut_host_part(&sample)) &&
+			is_right(&sample, max_stack);
 		if (!right)
 			print_chain(&sample);
 	}

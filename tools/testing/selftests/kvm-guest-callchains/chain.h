@@ -32,9 +32,14 @@ struct expected {
 
 extern struct expected at_user, at_kernel;
 
+/* The linker's names for the bounds of this program's code */
+extern const char __executable_start, etext;
+
 bool spins(const struct sample *sample);
 bool is_right(const struct sample *sample, unsigned int max_stack);
 bool is_harmless(const struct sample *sample);
+void find_vcpu_ioctl(void);
+bool cut_host_part(struct sample *sample);
 bool sample_chains(struct perf_event_attr *attr, pid_t tid, unsigned int nr,
 		   unsigned int max_stack);
 

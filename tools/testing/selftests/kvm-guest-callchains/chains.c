@@ -91,6 +91,79 @@ static void test_limits(void)
 	stop();
 }
 
+/* The event asks for them: no other test's samples have marks within the chain. */
+static void test_host_frames(void)
+{
+	struct perf_event_attr attr;
+	struct sampler sampler;
+
+	find_vcpu_ioctl();
+	start(&plain, 2);
+	init_event(&attr);
+	want_host_frames(&attr);
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, MAX_STACK),
+			 "the host's frames below the guest's\n");
+	attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN;
+	ksft_test_result(!open_sampler(&sampler, &attr, vcpu.tid) && errno == EINVAL,
+			 "the host's frames without a chain are refused\n");
+	stop();
+}
+
+struct below_counts {
+	unsigned int	samples, kernel, user;
+};
+
+/* How many of 100 samples have a part of the host's kernel, and of this program */
+static struct below_counts count_below(struct perf_event_attr *attr)
+{
+	time_t deadline = time(NULL) + 10;
+	struct below_counts n = {};
+	struct sampler sampler;
+	struct sample sample;
+	uint64_t i;
+
+	want_host_frames(attr);
+	if (!open_sampler(&sampler, attr, vcpu.tid))
+		err(1, "perf_event_open");
+	while (n.samples < 100 && time(NULL) < deadline) {
+		if (!next_sample(&sampler, &sample)) {
+			usleep(1000);
+			continue;
+		}
+		if (is_late(&sample))
+			continue;
+		n.samples++;
+		for (i = 0; i < sample.nr; i++) {
+			n.kernel += sample.chain[i] == PERF_CONTEXT_KERNEL;
+			n.user += sample.chain[i] == PERF_CONTEXT_USER;
+		}
+	}
+	close_sampler(&sampler);
+	ksft_print_msg("%u samples, below them the kernel %u times, the program %u times\n",
+		       n.samples, n.kernel, n.user);
+	return n;
+}
+
+/* What is excluded of the guest is excluded of the host. */
+static void test_host_excluded(void)
+{
+	struct perf_event_attr attr;
+	struct below_counts n;
+
+	start(&plain, 2);
+	init_event(&attr);
+	attr.exclude_callchain_kernel = 1;
+	n = count_below(&attr);
+	ksft_test_result(n.samples && !n.kernel && n.user == n.samples,
+			 "exclude_callchain_kernel, with the host's frames\n");
+	init_event(&attr);
+	attr.exclude_callchain_user = 1;
+	n = count_below(&attr);
+	ksft_test_result(n.samples && !n.user && n.kernel == n.samples,
+			 "exclude_callchain_user, with the host's frames\n");
+	stop();
+}
+
 struct counts {
 	unsigned int	el0, el1, host, el0_chains, el1_chains, host_chains;
 };
@@ -229,11 +302,13 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	use_pmu = argc > 1 && !strcmp(argv[1], "cycles");
 	ksft_print_header();
-	ksft_set_plan(ARRAY_SIZE(layouts) + 8);
+	ksft_set_plan(ARRAY_SIZE(layouts) + 12);
 	for (i = 0; i < ARRAY_SIZE(layouts); i++)
 		test_layout(layouts[i].name, &layouts[i].layout);
 	test_limits();
 	test_exclude();
+	test_host_frames();
+	test_host_excluded();
 	test_paranoid();
 	ksft_finished();
 }

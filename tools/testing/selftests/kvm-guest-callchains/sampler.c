@@ -32,6 +32,24 @@ void init_event(struct perf_event_attr *attr)
 	};
 }
 
+/* The bit guest_callchain_host, which older headers lack: the last one behind read_format */
+#define HOST_BIT	0x8000000000000000ULL
+
+static uint64_t *bits_of(const struct perf_event_attr *attr)
+{
+	return (uint64_t *)&attr->read_format + 1;
+}
+
+void want_host_frames(struct perf_event_attr *attr)
+{
+	*bits_of(attr) |= HOST_BIT;
+}
+
+bool wants_host_frames(const struct perf_event_attr *attr)
+{
+	return *bits_of(attr) & HOST_BIT;
+}
+
 /* Fails with errno if the kernel refuses the event. */
 bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid)
 {

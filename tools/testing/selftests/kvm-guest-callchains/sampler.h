@@ -27,6 +27,8 @@ struct sampler {
 extern bool use_pmu;
 
 void init_event(struct perf_event_attr *attr);
+void want_host_frames(struct perf_event_attr *attr);
+bool wants_host_frames(const struct perf_event_attr *attr);
 bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid);
 bool is_late(const struct sample *sample);
 bool next_sample(struct sampler *sampler, struct sample *sample);

@@ -110,6 +110,24 @@ static void test_layout(const char *name, const struct layout *layout)
 	end();
 }
 
+/* The host's frames below the guest's */
+static void test_host_frames(const struct layout *layout)
+{
+	struct perf_event_attr attr;
+
+	find_vcpu_ioctl();
+	start(layout);
+	expect();
+	run_program(&vcpu, &work);
+	start_vcpu(&vcpu);
+	init_event(&attr);
+	want_host_frames(&attr);
+	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, MAX_STACK),
+			 "the host's frames below the guest's\n");
+	stop_vcpu(&vcpu);
+	end();
+}
+
 /* The scratch page, and records in it of the words that the kernel has */
 static uint64_t scratch(uint64_t offset)
 {
@@ -462,9 +480,10 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	seed_random(1);
 	ksft_print_header();
-	ksft_set_plan(ARRAY_SIZE(layouts) + ARRAY_SIZE(cases));
+	ksft_set_plan(ARRAY_SIZE(layouts) + 1 + ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(layouts); i++)
 		test_layout(layouts[i].name, &layouts[i].layout);
+	test_host_frames(&wide);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (!start(cases[i].layout)) {
 			ksft_test_result_skip("%s: KVM does not have it\n", cases[i].name);
