@@ -64,12 +64,12 @@ def of_code():
             "el2_event_wasted_insns": len(wasted), "kvm_event_off_insns": 1 + more}
 
 
-def bounds(syscalls=False):
-    """The most that figures may be: those of system calls, or the others."""
+def bounds(kind=""):
+    """The most that figures may be: those of a kind, which is not measured with all others."""
     text = TOOLS.joinpath("tests/bench.bounds").read_text("utf-8")
     lines = [line.split() for line in text.splitlines() if line[0] != "#"]
     return {name: float(bound) for bound, *names in lines for name in names
-            if name.startswith("syscall_") == syscalls}
+            if kind == next(filter(name.startswith, KINDS), "")}
 
 
 def over(limits, figures):
@@ -80,7 +80,7 @@ def over(limits, figures):
 
 def table(figures):
     """Lines with each figure and its bound."""
-    limits = bounds() | bounds(syscalls=True)
+    limits = {name: limit for kind in ("", *KINDS) for name, limit in bounds(kind).items()}
     return "".join(f"{name:<44} {value:>10.6g} {limits.get(name, ''):>10}\n"
                    for name, value in figures.items())
 
@@ -129,6 +129,12 @@ def of_system_calls():
                    for config in ("default", "plain"))
 
 
+def of_functions():
+    """EL2's functions, in a kernel that traces them."""
+    kernel.build("functions")
+    return measure("functions", config="functions")
+
+
 def all_but_those(full):
     """All others; without full, what has a bound."""
     said = measure("kvm-guest-callchains/cost") + measure("events\nmore" if full else "events")
@@ -138,21 +144,25 @@ def all_but_those(full):
     said += measure_both("runs off", "without", {})
     if full:
         said += measure_both("begin\nruns event_list", "event", tree.more_events(MORE_EVENTS))
-        said += of_system_calls() + measure("begin\nruns loss", 2, qemu_args="")
+        said += of_system_calls() + of_functions() + measure("begin\nruns loss", 2, qemu_args="")
     return said
 
 
-def figures_of(syscalls=False, full=False):
-    """Measure system calls or the others, or all; leave the results in build/bench."""
+# Beginnings of the names of figures, and what measures them
+KINDS = {"syscall_": of_system_calls, "function_": of_functions}
+
+
+def figures_of(kind="", full=False):
+    """Measure what is of a kind or all others, or all; leave the results in build/bench."""
     with process.lock("bench"):
         shutil.rmtree(OUT, ignore_errors=True)
         for suite in "hyp-trace", "kvm-guest-callchains", "faultable-tracepoints":
             shutil.copytree(kernel.selftest(suite) / suite, OUT / "files" / suite)
-        said = of_system_calls() if syscalls else all_but_those(full)
+        said = KINDS[kind]() if kind else all_but_those(full)
         OUT.joinpath("log").write_text(said, "utf-8")
         found = medians(said)
         found |= dict(of_syscalls(found))
-        if not syscalls:
+        if not kind:
             found |= dict(of_events(found)) | of_code()
         OUT.joinpath("results").write_text(table(found), "utf-8")
     return found

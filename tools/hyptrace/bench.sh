@@ -203,6 +203,28 @@ stays() {
 	runs stay_cost guest 100000 guest_time --hvc 50000 --mmio 0 --wfi 0
 }
 
+hcalls() { bench write $debug/hyp_call $MANY 'hvc 0xc600ffff'; }
+
+# function_cost NAME TRACER EVENTS: what it costs to trace one call of a function and its return; a
+# hypercall that does not exist has one. Functions cost time while they are selected.
+function_cost() {
+	off=$(hcalls)
+	echo handle_trap >$hyp/set_ftrace_filter
+	echo "$2" >$hyp/current_tracer
+	echo "function_insns.$1 $((($(traced "$3" hcalls) - off) / MANY)) insns"
+	echo nop >$hyp/current_tracer
+	echo >$hyp/set_ftrace_filter
+}
+
+functions() {
+	begin
+	[ -e $debug/hyp_call ] || insmod "$modules/hyp_call.ko" || exit
+	runs function_cost events nop 'func func_ret'
+	runs function_cost func nop func
+	runs function_cost function function ''
+	runs function_cost graph function_graph ''
+}
+
 # While nothing is traced, with tracing built in or not: a hypercall that does not exist passes
 # hyp_enter, host_hcall and hyp_exit; PSCI_VERSION these, host_smc, psci_call, and the CPU parks.
 off() {

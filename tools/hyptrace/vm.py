@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent import futures
 from dataclasses import dataclass
 
 from hyptrace import image as images, kernel, process, results
@@ -171,7 +172,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         if not self.read("status"):
             raise Failure(f"the guest died (its console: {log})")
 
-    def _el2_offset(self):
+    def el2_offset(self):
         """EL2's addresses less those in vmlinux: QEMU loads the kernel 2 MB above the start of
         memory, which EL2 maps at an address' highest bit, see compute_layout() in va_layout.c."""
         options, symbols = self._options(), (self.built / "System.map").read_text("utf-8")
@@ -187,12 +188,25 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             raise Failure(f"DEBUG=1: no vmlinux of arm64 beside {self.image}")
         need("debug")
         BUILD.joinpath("gdb").write_text(
-            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self._el2_offset()}\n"
+            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self.el2_offset()}\n"
             f"target remote {socket}\n", "utf-8")
         note("waiting for: gdb-multiarch -x build/gdb; "
              "a breakpoint at EL2: break __kvm_nvhe_handle_trap")
         self.qemu_args += (f" -S -chardev socket,id=gdb,path={socket},server=on,wait=off"
                            " -gdb chardev:gdb")
+
+    def under_gdb(self, commands, script, files=None):
+        """Boot, and run a script while gdb has these commands: the result, and what gdb says."""
+        self.wait_for_gdb()
+        self.make_initrd(script, files)
+        self.run.joinpath("commands").write_text(commands, "utf-8")
+        with futures.ThreadPoolExecutor() as pool:
+            run = pool.submit(self.run_script)
+            while not self.run.joinpath("gdb").exists() and not run.done():
+                time.sleep(0.1)
+            said = process.run(["gdb-multiarch", "-nx", "-batch", "-x", BUILD / "gdb", "-x",
+                                self.run / "commands"], timeout=scaled(60), check=False).stdout
+        return run.result(), said
 
 
 def boot(script, files=None, **how):

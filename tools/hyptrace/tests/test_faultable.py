@@ -175,9 +175,9 @@ def test_ftrace_selftests_have_the_same_results(vm, tmp_path):
 @pytest.mark.usefixtures("plain")
 def test_costs_of_system_calls_are_within_their_bounds():
     """Those in tests/bench.bounds."""
-    figures = bench.figures_of(syscalls=True)
+    figures = bench.figures_of("syscall_")
     print(bench.table(figures))
-    assert not bench.over(bench.bounds(syscalls=True), figures)
+    assert not bench.over(bench.bounds("syscall_"), figures)
 
 
 @pytest.mark.x86

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What hypstat says of EL2's functions is what the trace has; and the demonstration of it."""
+"""EL2's functions: from boot; what hypstat says of them is what the trace has; and the
+demonstration of it."""
 
 import functools
 import json
@@ -8,8 +9,9 @@ from collections import Counter
 
 import pytest
 
-from hyptrace import demo, hypstat, process, trace
+from hyptrace import bench, demo, hypstat, process, trace
 from hyptrace.tests.conftest import rows
+from hyptrace.tests.test_boot import SHELL
 
 CPUS = 2
 built = functools.cache(hypstat.build)
@@ -40,6 +42,52 @@ def calls(lines):
         if each.name in found:
             found[each.name][each.args.split()[0].removeprefix("__kvm_nvhe_")] += 1
     return found["func"], found["func_ret"]
+
+
+# What the command line asks for, and whether it is so when user space begins
+BOOT = {
+    "graph": ("hyp_trace_ftrace=function_graph hyp_trace_ftrace_graph_filter=handle_trap,nonsense "
+              "hyp_trace_ftrace_graph_max_depth=2", r"""
+holds hypervisor/current_tracer function_graph
+holds hypervisor/set_graph_function handle_trap
+holds hypervisor/max_graph_depth 2
+holds hypervisor/tracing_on 1
+[ -z "$(cat hypervisor/set_event)" ]
+logged_only "no such function: nonsense"
+echo 0 >hypervisor/tracing_on
+# Calls of handle_trap, what it calls, and nothing below that
+sed -n '/^#/d; s/^[^|]*|  //p' hypervisor/trace >/tmp/graph
+grep '^handle_trap() {$' /tmp/graph >/tmp/traps
+grep '^  [a-z_]*();$' /tmp/graph >/tmp/calls
+! grep -e '^    ' -e '^ *[a-z_]*() {$' /tmp/graph | grep -v '^handle_trap() {$'"""),
+    "events": ("hyp_trace_ftrace_filter=handle_*,__kvm_vcpu_run,nonsense "
+               "hyp_trace_ftrace_notrace=handle_host_mem_abort,nothing "
+               "hyp_trace_event=func,func_ret", r"""
+grep -v -e '^handle_' -e '^__kvm_vcpu_run$' hypervisor/set_ftrace_filter && exit 1
+holds hypervisor/set_ftrace_notrace handle_host_mem_abort
+holds hypervisor/set_event hypervisor:func hypervisor:func_ret
+logged_only "no such function: nonsense" "no such function: nothing"
+guest
+echo 0 >hypervisor/tracing_on
+grep -E ' func (__kvm_nvhe_)?__kvm_vcpu_run' hypervisor/trace >/tmp/run
+grep -E ' func_ret (__kvm_nvhe_)?handle_trap' hypervisor/trace >/tmp/traps
+! grep -E ' func (__kvm_nvhe_)?handle_host_mem_abort' hypervisor/trace"""),
+    "wrong values": ("hyp_trace_ftrace=nonsense hyp_trace_ftrace_graph_max_depth=deep", """
+holds hypervisor/current_tracer nop
+holds hypervisor/max_graph_depth 0
+holds hypervisor/tracing_on 0
+logged_only "no such depth: deep" "no tracer from boot: nonsense"
+"""),
+}
+
+
+@pytest.mark.modes
+@pytest.mark.seconds(8)
+@pytest.mark.parametrize("config", ["functions"])
+@pytest.mark.parametrize("name", BOOT)
+def test_boot(vm, selftest, name, config):
+    cmdline, script = BOOT[name]
+    vm.ok(name, SHELL + script, files=selftest(), config=config, cmdline=cmdline)
 
 
 @pytest.mark.parametrize("config, mode", rows("""
@@ -78,3 +126,12 @@ def test_hypstat(vm, checks, tmp_path, mode):
 def test_demo(tmp_path, config):
     """What `make run TOOL=functions` shows"""
     demo.run("functions", tmp_path, config=config)
+
+
+@pytest.mark.modes
+@pytest.mark.seconds(40)
+def test_costs_are_within_their_bounds():
+    """The costs of functions, in tests/bench.bounds"""
+    figures = bench.figures_of("function_")
+    print(bench.table(figures))
+    assert not bench.over(bench.bounds("function_"), figures)

@@ -2,13 +2,10 @@
 """The runner: what the guest's script says comes out, and how it ends is the exit status."""
 
 import re
-import time
-from concurrent import futures
 
 import pytest
 
-from hyptrace import process, results, vm as vms
-from hyptrace.machine import BUILD
+from hyptrace import results, vm as vms
 
 pytestmark = [pytest.mark.fast, pytest.mark.seconds(4)]
 
@@ -55,22 +52,13 @@ def test_slow(vm, monkeypatch):
 
 @pytest.mark.seconds(12)
 @pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
-def test_debug(kernel, tmp_path, mode, cpu):
+def test_debug(kernel, mode, cpu):
     """gdb stops at a trap to EL2 and at a function of the host kernel; then the VM goes on."""
     kernel()
-    (tmp_path / "commands").write_text(
+    done, gdb = vms.Machine(mode=mode, cpu=cpu, timeout=180).under_gdb(
         "break __kvm_nvhe_handle_trap\nbreak kernel_init\ncontinue\ninfo symbol $pc\ncontinue\n"
-        "info symbol $pc\ndelete\ndetach\n", "utf-8")
-    machine = vms.Machine(mode=mode, cpu=cpu, timeout=180)
-    machine.wait_for_gdb()
-    machine.make_initrd("exit 7")
-    with futures.ThreadPoolExecutor() as pool:
-        run = pool.submit(machine.run_script)
-        while not (machine.run / "gdb").exists() and not run.done():
-            time.sleep(0.1)
-        gdb = process.run(["gdb-multiarch", "-nx", "-batch", "-x", BUILD / "gdb", "-x",
-                           tmp_path / "commands"], timeout=60, check=False).stdout
-    assert run.result().status == 7, gdb
+        "info symbol $pc\ndelete\ndetach\n", "exit 7")
+    assert done.status == 7, gdb
     assert "__kvm_nvhe_handle_trap in section" in gdb and "kernel_init in section" in gdb
 
 
