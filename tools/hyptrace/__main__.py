@@ -13,9 +13,9 @@ MODULES = {"run": "demo", "rootfs": "image", "import": "series", "series": "seri
 def main():
     """Call the module of a target."""
     target = sys.argv[1]
-    machine.prepare()
     process.end_on_signals()
     try:
+        machine.prepare()
         module = importlib.import_module(f"hyptrace.{MODULES.get(target, target)}")
         return getattr(module, {"import": "bring_in"}.get(target, "main"))()
     except (machine.Failure, OSError) as failure:

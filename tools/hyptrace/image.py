@@ -10,7 +10,7 @@ import shutil
 import tempfile
 
 from hyptrace import process
-from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, option
+from hyptrace.machine import BUILD, SHARED, TOOLS, Failure, arch_of, need, option
 
 # Before 8.1 QEMU did not lock the pages that it translates: code that one CPU changes while
 # another one's thread translates it may run as it was until the next change. Static
@@ -53,11 +53,11 @@ def mmdebstrap(release, *words):
 
 def suite(release, name, packages, arch="arm64"):
     """The root of packages and what they depend on, of a release or "machine"; unpacked once."""
-    root, new = BUILD / f"suite-{release}-{name}", BUILD / f"suite-{release}-{name}.new"
+    root, new = SHARED / f"suite-{release}-{name}", SHARED / f"suite-{release}-{name}.new"
     # The file is written when the root is complete.
-    stamp, made_of = BUILD / f"{root.name}.packages", f"{arch} {packages}\n"
+    stamp, made_of = SHARED / f"{root.name}.packages", f"{arch} {packages}\n"
     need("rootfs")
-    with process.lock(f"suite-{release}"):
+    with process.lock(f"suite-{release}", SHARED):
         if not (root.is_dir() and stamp.exists() and stamp.read_text("utf-8") == made_of):
             shutil.rmtree(new, ignore_errors=True)
             mmdebstrap(release, "mmdebstrap", "--mode=chrootless", "--skip=check/chrootless",

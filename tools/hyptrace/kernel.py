@@ -21,7 +21,7 @@ STAMP = {"KBUILD_BUILD_TIMESTAMP": "Wed Jan  1 00:00:00 UTC 2025", "KBUILD_BUILD
          "KBUILD_BUILD_HOST": "localhost", "KBUILD_BUILD_VERSION": "1"}
 # The makefiles would read these variables of the driver's as their own.
 OURS = ("ARCH CONFIG TARGETS SCRIPT FILES OUT MODE CPU SMP MEM IMAGE DEBUG CMDLINE TREE TOPIC "
-        "FLAVOUR LSMOD FOR TIMEOUT SOURCE SET TESTS LIST").split()
+        "FLAVOUR LSMOD FOR TIMEOUT SOURCE SET TESTS LIST BASE").split()
 
 
 def clean_env(**more):

@@ -10,7 +10,12 @@ import sys
 
 TOOLS = pathlib.Path(__file__).resolve().parent
 ROOT = TOOLS.parent.parent
-BUILD = ROOT / "build"
+# The kernel that the patches are for, a file of bases/. What is made for another one than MAIN
+# stands by itself; packages, and user space of them, are for all.
+MAIN = "6.12"
+BASE = os.environ.get("BASE") or MAIN
+SHARED = ROOT / "build"
+BUILD = SHARED if BASE == MAIN else SHARED / BASE
 
 # Debian's ccache stands for each compiler there. With a prefix in CC instead, the commands that
 # kbuild records would not be the same with and without it.
@@ -71,7 +76,9 @@ def need(*steps):
 
 def prepare():
     """What each run begins with."""
-    BUILD.mkdir(exist_ok=True)
+    if not (TOOLS / "bases" / BASE).is_file():
+        raise Failure(f"no base {BASE}: see {TOOLS.relative_to(ROOT)}/bases")
+    BUILD.mkdir(parents=True, exist_ok=True)
     os.environ["PATH"] = f"{CCACHE}:{os.environ['PATH'].replace(CCACHE + ':', '')}"
     if not option("CCACHE_DIR") and not os.access(option("HOME", "/nonexistent"), os.W_OK):
         os.environ["CCACHE_DISABLE"] = "1"

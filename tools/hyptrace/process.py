@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from hyptrace.machine import BUILD, Failure, note, scaled
+from hyptrace.machine import BUILD, ROOT, Failure, note, scaled
 
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 GRACE = 15      # seconds from SIGTERM to SIGKILL
@@ -70,14 +70,14 @@ def run(command, timeout=None, check=True, **options):
 
 def logged(command, log, what, **options):
     """Run a long command with its output in a log; true if it succeeded."""
-    note(f"{what}; its output is in build/{log.relative_to(BUILD)}")
+    note(f"{what}; its output is in {log.relative_to(ROOT)}")
     with open(log, "wb") as out:
         return not run(command, check=False, stdout=out, **options).returncode
 
 
 @contextlib.contextmanager
-def lock(name):
-    """Only one at a time may change what stands under build/ by that name."""
-    with open(BUILD / f".lock-{name}", "w", encoding="utf-8") as held:
+def lock(name, where=BUILD):
+    """Only one at a time may change what stands there by that name."""
+    with open(where / f".lock-{name}", "w", encoding="utf-8") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield

@@ -8,8 +8,7 @@ import pathlib
 import re
 
 from hyptrace import patches, process, repo, tree
-from hyptrace.patches import PATCHES
-from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
+from hyptrace.machine import BASE, BUILD, MAIN, ROOT, Failure, need, note, option
 
 # Headers that do not change from one export to the next
 STABLE = "-1 -N -p --no-signature --zero-commit --full-index --no-renames --stdout".split()
@@ -27,39 +26,72 @@ def _differ(*between):
     return repo.git("diff", "--name-only", "--no-renames", *between).splitlines()
 
 
+def _mail(commit, new):
+    """A commit as a mail without new files, and the files that it changes."""
+    text = repo.git("format-patch", *STABLE, commit)
+    text = re.sub(r"^(index \w{7})\w*\.\.(\w{7})\w*", r"\1..\2", text, flags=re.M)
+    head, *parts = re.split(r"^(?=diff --git )", text, flags=re.M)
+    parts = {re.match(r"diff --git a/(\S+) b/", part)[1]: part for part in parts}
+    kept = head + "".join(part for path, part in parts.items() if path not in new)
+    return kept.rstrip("\n") + "\n", list(parts)
+
+
+def _mails(branch):
+    """The mails of a topic's commits, {name: text}, and {new file: the one that adds it}. What
+    changes new files alone is part of what adds them."""
+    found, new = {}, dict.fromkeys(_differ("--diff-filter=A", repo.laid("source"), branch))
+    for commit, name in commits_of(branch).items():
+        text, paths = _mail(commit, new)
+        new |= {path: new[path] or name for path in paths if path in new}
+        if name in new.values() or set(paths) - set(new):
+            found[name] = text
+    return found, dict(sorted(new.items(), key=lambda each: list(found).index(each[1])))
+
+
 def _put_patches(topic):
-    """Write a topic's commits to patches/, without new files; {new file: patch that adds it}."""
-    written, new = [], dict.fromkeys(_differ("--diff-filter=A", repo.laid("source"), topic))
-    for commit, name in commits_of(topic).items():
-        text = repo.git("format-patch", *STABLE, commit)
-        text = re.sub(r"^(index \w{7})\w*\.\.(\w{7})\w*", r"\1..\2", text, flags=re.M)
-        kept, *parts = re.split(r"^(?=diff --git )", text, flags=re.M)
-        before = kept
-        for part in parts:
-            path = re.match(r"diff --git a/(\S+) b/", part)[1]
-            if path not in new:
-                kept += part
-            else:
-                new[path] = new[path] or name
-        # What changes new files alone is part of what adds them.
-        if kept != before or name in new.values():
-            (PATCHES / topic / name).write_text(kept.rstrip("\n") + "\n", "utf-8")
-            written.append(name)
-    for name in set(patches.series(topic)) - set(written):
-        (PATCHES / topic / name).unlink()
-    (PATCHES / topic / "series").write_text("".join(f"{name}\n" for name in written), "utf-8")
-    return dict(sorted(new.items(), key=lambda each: written.index(each[1])))
+    """Write a topic's commits to patches/, without new files; {new file: patch that adds it}.
+    Another base than MAIN writes what it changes, which is no number of a line."""
+    (had, _), (mails, new) = _mails(repo.laid(topic)), _mails(topic)
+    for name, text in mails.items():
+        was, now = (re.sub(r"^(index|@@) .*", "", each, flags=re.M)
+                    for each in (had.get(name, ""), text))
+        if was != now or patches.own(topic, name).exists():
+            patches.own(topic, name).parent.mkdir(exist_ok=True)
+            patches.own(topic, name).write_text(text, "utf-8")
+    gone = set(patches.series(topic)) - set(mails)
+    patches.put_list(topic, "series", list(mails))
+    if BASE == MAIN:
+        gone -= {text for text, _ in patches.rows(topic, "series")}
+    for name in gone:
+        patches.own(topic, name).unlink(missing_ok=True)
+    return new
+
+
+def _put_difference(topic, names):
+    """Write how new files that other bases have, too, differ from theirs."""
+    env, path = tree.elsewhere(ROOT, "new"), patches.own(topic, "files.patch")
+    repo.git("read-tree", "--empty", env=env)
+    repo.git("add", "-f", "--", *names, at=ROOT, env=env)
+    theirs = repo.git("write-tree", at=ROOT, env=env)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(names and repo.git("diff", "--no-renames", theirs, topic, "--", *names,
+                                       strip=False) or "", "utf-8")
+    if not path.stat().st_size:
+        path.unlink()
 
 
 def _put(topic):
     """Write a topic's branch to the repository."""
     had = patches.new_files(topic)
     new = _put_patches(topic)
-    (PATCHES / topic / "files").write_text(
-        "".join(f"{patch} {path}\n" for path, patch in new.items()), "utf-8")
-    repo.git("checkout", topic, "--pathspec-from-file=-", input="\n".join(new), at=ROOT,
-             env=tree.elsewhere(ROOT, "new"))
-    for path in set(had) - set(new):
+    patches.put_list(topic, "files", [f"{patch} {path}" for path, patch in new.items()])
+    others = {text.split()[1] for text, having in patches.rows(topic, "files") if having != [BASE]}
+    shared = [path for path in new if BASE != MAIN and path in others]
+    repo.git("checkout", topic, "--pathspec-from-file=-", at=ROOT,
+             input="\n".join(set(new).difference(shared)), env=tree.elsewhere(ROOT, "new"))
+    if BASE != MAIN:
+        _put_difference(topic, shared)
+    for path in set(had) - set(new) - others:
         (ROOT / path).unlink()
 
 
@@ -199,9 +231,8 @@ def bring_in():
 
 def parts_of(topic):
     """The series that a topic is sent as: {name: commits}; `parts' has each one's first patch."""
-    listed, found, part = PATCHES / topic / "parts", {}, topic
-    text = listed.read_text("utf-8") if listed.exists() else ""
-    begins = {first: name for name, first in map(str.split, text.splitlines())}
+    found, part = {}, topic
+    begins = {first: name for name, first in map(str.split, patches.listed(topic, "parts"))}
     for commit, name in commits_of(topic).items():
         part = begins.pop(name, part)
         found.setdefault(part, []).append(commit)
@@ -231,7 +262,7 @@ def export(topic, out, signoff=False):
         ["git", "config", f"user.{name}"], cwd=ROOT).stdout.strip()
         for name in (("name", "email") if signoff else ())}
     for number, (part, commits) in enumerate(parts_of(topic).items(), 1):
-        _export(commits, PATCHES / topic / f"{part}.cover", out / f"{number}-{part}",
+        _export(commits, patches.find(topic, f"{part}.cover"), out / f"{number}-{part}",
                 *["-s"] * signoff, env=env)
 
 

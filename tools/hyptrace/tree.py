@@ -9,7 +9,7 @@ import re
 import shutil
 
 from hyptrace import patches, process, repo, source
-from hyptrace.machine import BUILD, ROOT, Failure, need, note, option
+from hyptrace.machine import BASE, BUILD, ROOT, Failure, need, note, option
 
 # What each mail begins with
 FROM = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
@@ -58,6 +58,8 @@ def whole_mails(topic):
     names = [name for name, (of, _) in owners.items() if of == topic]
     repo.git("read-tree", "--empty", env=env)
     repo.git("add", "-f", "--pathspec-from-file=-", at=ROOT, env=env, input="\n".join(names))
+    if (differs := patches.PATCHES / topic / BASE / "files.patch").exists():
+        repo.git("apply", "--cached", "-p1", differs, at=ROOT, env=env)
     added = repo.git("diff-index", "--cached", "-p", "--full-index", EMPTY, env=env, strip=False)
     for part in re.split(r"^(?=diff --git )", added, flags=re.M)[1:]:
         path = re.match(r"diff --git a/(\S+) ", part)[1]
@@ -82,8 +84,8 @@ def apply(topic, commit):
                                                          for text in texts.values()))
             if done.returncode:
                 failed = re.findall(r"Patch failed at (\d+)", done.stdout) or [1]
-                raise Failure(f"patches/{topic}/{list(texts)[int(failed[0]) - 1]} does not "
-                              f"apply\n{done.stderr}")
+                name = patches.find(topic, list(texts)[int(failed[0]) - 1]).relative_to(ROOT)
+                raise Failure(f"{name} does not apply\n{done.stderr}")
             repo.git("update-ref", ref, "HEAD", at=work)
     return repo.commit_of(ref)
 
@@ -141,7 +143,7 @@ def make():
         written = lay(commit, tips)
     version = ".".join(re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = *(\d+)",
                                   (tree / "Makefile").read_text("utf-8"), re.M))
-    note(f"build/tree: {version}, {sum(len(patches.series(topic)) for topic in tips)} patches, "
+    note(f"{tree.relative_to(ROOT)}: {version}, {sum(len(patches.series(topic)) for topic in tips)} patches, "
          f"{len(patches.new_files())} new files; {len(written)} written")
     return tree
 

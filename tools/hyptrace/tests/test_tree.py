@@ -32,6 +32,8 @@ TEN, FIFTY, EIGHTY = (f"numbers-line-{line}.patch" for line in ("10-is-ten", "50
 FILES = {
     "tools/hyptrace/bases/6.12": "package = linux-source-6.12\noldest = 6.12.107\n"
                                  "known = 6.12.118\ntopics = one two\n",
+    "tools/hyptrace/bases/7.3": "package = linux-source-7.3\nsuite = trixie-backports\n"
+                                "oldest = 7.3.1\nknown = 7.3.4\ntopics = one\n",
     "include/one.h": "one\n", "include/dir/two.h": "two\n", "include/x.h": "x\n",
     "patches/one/one.cover": "The subject of one\n\nThe text.\n",
     "patches/one/files": f"{TEN} include/one.h\n{FIFTY} include/dir/two.h\n",
@@ -231,3 +233,72 @@ def test_series(repo, tmp_path):
     mail, = (tmp_path / "mails/one/1-alone").iterdir()
     assert "Subject: [PATCH] " in mail.read_text("utf-8")
     assert len(list((tmp_path / "mails/one/2-one").iterdir())) == 2
+
+
+@pytest.fixture(name="other")
+def _other(repo, tmp_path):
+    """The repository and a source of another base, where lines have moved and line 50 is other; the
+    tree is made with the twin of a mail and a line in a new file. What a target gives there."""
+    newer = SOURCE["dir/numbers"].replace("50\n", "other\n")
+    write(tmp_path / "7.3/linux", SOURCE | {"dir/numbers": "0\n" * 9 + newer, "Makefile":
+                                            "VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n"})
+    run(["tar", "-cf", tmp_path / "7.tar", "linux"], cwd=tmp_path / "7.3")
+    repo.other = {"BASE": "7.3", "SOURCE": str(tmp_path / "7.tar")}
+    assert f"patches/one/{FIFTY} does not apply" in repo.make("tree", 1, **repo.other)
+    write(repo.path / "patches/one/7.3", {
+        FIFTY: repo.read(f"patches/one/{FIFTY}").replace("-50\n", "-other\n"),
+        "files.patch": "--- a/include/one.h\n+++ b/include/one.h\n@@ -1 +1,2 @@\n one\n+more\n"})
+    assert "build/7.3/tree: 7.3.4, 2 patches, 2 new" in repo.make("tree", **repo.other)
+    repo.kept, repo.tree = repo.state(), repo.path / "build/7.3/tree"
+    return repo
+
+
+def test_bases(other):
+    """What is made for two bases stands side by side. An import without edits changes nothing."""
+    assert other.lines(19, 59, 89) == ["ten", "fifty", "80"]
+    assert (other.tree / "include/one.h").read_text("utf-8") == "one\nmore\n"
+    assert "nothing" in other.make("import", **other.other)
+    assert "0 written" in other.make("tree") and "nothing" in other.make("import")
+    assert other.state() == other.kept and other.read("include/one.h") == "one\n"
+    assert "no base 8.0: see tools/hyptrace/bases" in other.make("tree", 1, BASE="8.0")
+
+
+def test_import_of_a_base(other):
+    """An edit there becomes a twin, or changes one; what others have stays."""
+    other.edit("dir/numbers", "ten\n", "TEN\n")
+    other.edit("include/dir/two.h", "two\n", "two\nthree\n")
+    other.make("import", **other.other)
+    assert "-10\n+TEN\n" in other.read(f"patches/one/7.3/{TEN}")
+    assert "+more\n" in other.read("patches/one/7.3/files.patch")
+    assert " two\n+three\n" in other.read("patches/one/7.3/files.patch")
+    other.edit("include/dir/two.h", "three\n", "")
+    other.edit("include/one.h", "more\n", "")
+    other.make("import", **other.other)
+    assert not (other.path / "patches/one/7.3/files.patch").exists()
+    made = {path: kept for path, kept in other.state().items() if "patches/one/7.3" not in str(path)}
+    assert made == {path: kept for path, kept in other.kept.items() if path in made}
+
+
+def test_import_of_commits_of_a_base(other):
+    """A mail that only one base has, and one that it leaves out, are said in the lists."""
+    write(other.tree, {"include/new.h": "new\n"})
+    other.edit("dir/numbers", "30\n", "thirty\n")
+    git("add", "-Af", at=other.tree)
+    git("commit", "-qm", "numbers: Line 30", at=other.tree)
+    other.make("import", TOPIC="one", **other.other)
+    git("checkout", "-q", "one", at=other.tree)
+    git("rebase", "-q", "--onto", "HEAD~3", "HEAD~2", at=other.tree)
+    other.make("import", **other.other)
+    assert other.read("patches/one/series") == f"{TEN} 6.12\n{FIFTY}\nnumbers-Line-30.patch 7.3\n"
+    assert other.read("patches/one/files") == (
+        f"{TEN} include/one.h 6.12\n{FIFTY} include/dir/two.h\n"
+        "numbers-Line-30.patch include/new.h 7.3\n")
+    assert "+thirty" in other.read("patches/one/7.3/numbers-Line-30.patch")
+    assert other.lines(19, 39) == ["10", "thirty"] and "0 written" in other.make("tree")
+    assert not (other.path / "build/tree/include/new.h").exists()
+    other.tree = other.path / "build/tree"
+    git("checkout", "-q", "one", at=other.tree)
+    git("reset", "-q", "--hard", "HEAD~1", at=other.tree)
+    other.make("import")
+    assert other.read("patches/one/series").splitlines()[1] == f"{FIFTY} 7.3"
+    assert "0 written" in other.make("tree", **other.other)
