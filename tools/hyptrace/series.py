@@ -87,8 +87,9 @@ def _put(topic):
     patches.put_list(topic, "files", [f"{patch} {path}" for path, patch in new.items()])
     others = {text.split()[1] for text, having in patches.rows(topic, "files") if having != [BASE]}
     shared = [path for path in new if BASE != MAIN and path in others]
-    repo.git("checkout", topic, "--pathspec-from-file=-", at=ROOT,
-             input="\n".join(set(new).difference(shared)), env=tree.elsewhere(ROOT, "new"))
+    if mine := set(new).difference(shared):    # without a path git takes all
+        repo.git("checkout", topic, "--pathspec-from-file=-", input="\n".join(mine), at=ROOT,
+                 env=tree.elsewhere(ROOT, "new"))
     if BASE != MAIN:
         _put_difference(topic, shared)
     for path in set(had) - set(new) - others:

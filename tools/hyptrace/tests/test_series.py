@@ -5,11 +5,12 @@ import collections
 import os
 import re
 import shutil
+import sys
 
 import pytest
 from hyptrace import kernel as kernels, objects, patches, perf, process, repo, results, series
 from hyptrace import source, tree
-from hyptrace.machine import BUILD, ROOT, TOOLS, Failure, need
+from hyptrace.machine import BASE, BUILD, MAIN, ROOT, TOOLS, Failure, need
 
 # What is new is not in the source, which tar takes for an error.
 EXTRACT = """dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
@@ -17,6 +18,7 @@ xz -dc | tar -x -C "$2" --strip-components=1 --wildcards --no-wildcards-match-sl
 cd "$2" && git init -q && git add -Af && git commit -qm source && git tag source
 """
 LINT, X86 = BUILD / "kernel-lint", BUILD / "kernel-x86-prefix"
+OTHERS = sorted({path.name for path in (TOOLS / "bases").iterdir()} - {MAIN})
 
 
 @pytest.fixture(name="mails", scope="session")
@@ -153,3 +155,34 @@ def test_prefix(checks, monkeypatch, topic):
     lacking = [sorted(names - built[0] - built[-1]) for names in built]
     checks("EL2 links in each prefix", not any(lacking), lacking)
     clean()
+
+
+@pytest.mark.fast
+@pytest.mark.series
+@pytest.mark.alone
+@pytest.mark.seconds(400)
+@pytest.mark.skipif(BASE != MAIN, reason="another base tests itself alone")
+@pytest.mark.parametrize("base", OTHERS)
+def test_base(checks, base):
+    """Another base passes the tests that its file names: its topics apply, are mails, compile."""
+    given = {"BASE": base, "SET": "", "TESTS": patches.base(base).tests, "SOURCE": "", "TOPIC": ""}
+    said = process.run([sys.executable, "-B", "-m", "hyptrace", "check"], cwd=ROOT, check=False,
+                       env=os.environ | {"PYTHONPATH": str(TOOLS.parent)} | given).stdout
+    checks(f"make check BASE={base} SET= TESTS=\"{given['TESTS']}\"",
+           re.search(r"^[1-9]\d* passed, 0 failed$", said, re.M), said)
+
+
+@pytest.mark.variants
+@pytest.mark.alone
+@pytest.mark.seconds(150)
+@pytest.mark.skipif(BASE == MAIN, reason="test_compile.py builds more of these")
+def test_objects(checks):
+    """Each file of the kernel's that the topics of another base touch compiles without a warning."""
+    need("kernel", "archs")
+    tree.make()
+    kernels.build(targets=["W=1", *(each for each in tree.objects(BUILD / "tree")
+                                    if not each.startswith("virt/"))])
+    out = BUILD / "kernel-default"
+    left = objects.not_compiled(out)
+    checks("each file is compiled", tree.c_files() and not left, left)
+    checks.equals("without a warning", objects.warnings(objects.log_of(out), objects.ours()), [])
