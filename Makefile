@@ -38,7 +38,7 @@ run: arguments kernel rootfs ## boot a pKVM host, run a guest and show what the 
 check: ## run the fast tests, in half an hour; ends with `N passed, N failed` [SET=debug|pages|kcsan|clients|modes|topics|series|variants|x86: others, an hour each at most] [SET=all: all of these] [SET=mutants: mistakes of one line, which the tests find] [SET=fresh: on fresh Debian machines] [SET=deb: the packages, in hours] [TESTS="boot kselftest.debug"] [LIST=1]
 bench: kernel rootfs ## what an event costs, to write and to read, in instructions [RUNS=3] [MODE=protected] [CPU=max]
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
-tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches, a work tree of git [SOURCE=tarball] [TOPIC=name: one topic alone]
+tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches, a work tree of git [SOURCE=tarball] [TOPIC=name: one topic alone] [BASE=7.3: another kernel, in build/7.3, also for the others]
 import: ## take what was changed in build/tree back to patches/ and our files [PATCH=topic/name.patch: of edits where that is not clear] [TOPIC=name: of a new commit]
 kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|functions|debug|kcsan|16k|64k|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
