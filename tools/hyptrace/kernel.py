@@ -70,8 +70,8 @@ def _configure(config, arch, tree, out, options):
 
 
 def build(config="default", tree=None, options=(), targets=(), unknown=(), own=False):
-    """Build a kernel. Its .config may lack options of `unknown', and any in a user's own tree or one
-    of another base."""
+    """Build a kernel. Its .config may lack options of `unknown', and any in a user's own tree or of
+    another base."""
     # pylint: disable=too-many-arguments
     tree, arch, out = tree or BUILD / "tree", arch_of(config), BUILD / f"kernel-{config}"
     if config not in CONFIGS + OF_TESTS:

@@ -94,9 +94,9 @@ def texts(topic):
 
 
 def repository_files():
-    listed = process.run(["git", "ls-files", "-co", "--exclude-standard", "--", *TOPS,
-                          ":!tools/hyptrace"], cwd=ROOT).stdout.splitlines()
-    return sorted(name for name in listed if (ROOT / name).is_file())
+    said = process.run(["git", "ls-files", "-co", "--exclude-standard", "--", *TOPS,
+                        ":!tools/hyptrace"], cwd=ROOT).stdout.splitlines()
+    return sorted(name for name in said if (ROOT / name).is_file())
 
 
 def assigned():

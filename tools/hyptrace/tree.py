@@ -143,7 +143,8 @@ def make():
         written = lay(commit, tips)
     version = ".".join(re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) = *(\d+)",
                                   (tree / "Makefile").read_text("utf-8"), re.M))
-    note(f"{tree.relative_to(ROOT)}: {version}, {sum(len(patches.series(topic)) for topic in tips)} patches, "
+    count = sum(len(patches.series(topic)) for topic in tips)
+    note(f"{tree.relative_to(ROOT)}: {version}, {count} patches, "
          f"{len(patches.new_files())} new files; {len(written)} written")
     return tree
 

@@ -177,7 +177,7 @@ def test_base(checks, base):
 @pytest.mark.seconds(150)
 @pytest.mark.skipif(BASE == MAIN, reason="test_compile.py builds more of these")
 def test_objects(checks):
-    """Each file of the kernel's that the topics of another base touch compiles without a warning."""
+    """Each file of the kernel's that topics of another base touch compiles without a warning."""
     need("kernel", "archs")
     tree.make()
     kernels.build(targets=["W=1", *(each for each in tree.objects(BUILD / "tree")

@@ -276,7 +276,8 @@ def test_import_of_a_base(other):
     other.make("import", **other.other)
     assert not (other.path / "patches/one/7.3/files.patch").exists()
     assert not (other.path / "dir").exists()    # what is the kernel's stays in its tree
-    made = {path: kept for path, kept in other.state().items() if "patches/one/7.3" not in str(path)}
+    made = {path: kept for path, kept in other.state().items()
+            if "patches/one/7.3" not in str(path)}
     assert made == {path: kept for path, kept in other.kept.items() if path in made}
 
 
