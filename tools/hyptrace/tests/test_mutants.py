@@ -80,6 +80,7 @@ KINDS = {
      for kind, name in (("perf", "which_thread_runs_which_vcpu"), ("recorded", "recorded"),
                         ("hist", "how_long_events_took"), ("percentiles", "percentiles"),
                         ("switches", "how_long_threads_were_off_the_cpu"),
+                        ("samples", "why_there_are_no_samples_of_guests"),
                         ("off", "time_off_the_cpu"), ("slow", "slow_exits"),
                         ("lines", "lines_for_programs"))}
 

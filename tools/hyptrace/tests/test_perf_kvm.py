@@ -498,6 +498,13 @@ def test_how_long_threads_were_off_the_cpu(checks):
     run_suite(checks, "how long threads", "kvm-switches.c")
 
 
+@pytest.mark.alone
+@pytest.mark.seconds(20)
+def test_why_there_are_no_samples_of_guests(checks):
+    """What is said of that, and when cycles fall back to cpu-clock."""
+    run_suite(checks, "why there", "kvm-no-samples.c")
+
+
 @pytest.mark.host
 def test_each_exception_class_has_a_name():
     """Those that the kernel has are those that perf has a name for."""
