@@ -12,10 +12,11 @@ import os
 import platform
 import re
 import shutil
+from collections import Counter
 
 import pytest
-from hyptrace import demo, kvmstat, perf, process, tree
-from hyptrace.machine import BUILD, TOOLS, arch_of, cross_for, need, number
+from hyptrace import demo, image, kvmstat, perf, process, tree
+from hyptrace.machine import BUILD, ROOT, TOOLS, arch_of, cross_for, need, number
 from hyptrace.tests.conftest import rows
 
 SUITE = "kvm-guest-callchains"
@@ -63,6 +64,20 @@ def converted(text):
     return len(samples) > 20 and sum(samples) > 1.1 * len(samples)
 
 
+OTHERS_RUN = r"2 VMs have left their guests [1-9]\d* times meanwhile\."
+
+
+def profiler(to):
+    """The example of libbpf, for the VM, against Debian's libraries."""
+    root = image.suite("machine", "libbpf", "libbpf-dev libelf-dev zlib1g-dev libzstd-dev")
+    lib, include = root / "usr/lib/aarch64-linux-gnu", root / "usr/include"
+    to.mkdir()
+    process.run(["make", "-s", "-C", BUILD / "tree/tools/testing/selftests" / SUITE / "profiler",
+                 f"OUTPUT={to}", f"CROSS_COMPILE={cross_for('arm64')}",
+                 f"CPPFLAGS=-idirafter {include} -idirafter {include / lib.name}",
+                 f"LDFLAGS=-static -L{lib}", "LDLIBS=-lbpf -lelf -lz -lzstd"])
+
+
 # In the VM: spin is a VMM, which writes its guest's kallsyms. QEMU's PMU looks for an overflow when
 # the exception level changes. Where that is seldom, its timer comes first, and most samples are of
 # where the guest spins. A directory for --guestmount has kallsyms below the number of the VMM. The
@@ -97,6 +112,27 @@ by_vcpu() {
 	echo "VMMs: $spin $late"
 	perf $KALLSYMS --host report --stdio --no-children -g none -s vm,vcpu -i "$@"
 }
+fallback() {
+	ls /sys/bus/event_source/devices
+	perf $KALLSYMS record -a -c 500000 -o fallback -- sleep 1
+	perf evlist -i fallback
+}
+excluded() {
+	perf $KALLSYMS record -a -e EVENT:H -o none -- sleep 1
+}
+stopped() {
+	kill -STOP $spin $late
+	perf $KALLSYMS record -a -e EVENT -o none -- sleep 1
+	kill -CONT $spin $late
+}
+vms_are_gone() {
+	! ls -d /sys/kernel/debug/kvm/*-*
+}
+no_vm() {
+	kill $spin $late
+	until_done vms_are_gone
+	perf $KALLSYMS record -a -e EVENT -o none -- sleep 1
+}
 top() {
 	{
 		until_done grep -qs k_leaf "$to" || :
@@ -127,6 +163,39 @@ def of_vcpus(*vms):
                 re.fullmatch(r"\d+-\d+|-", vm) for vm, _ in found)
     return is_right
 
+
+def falls_back(text):
+    """From the cycles that the machine lacks"""
+    says = "cycles event is not supported, trying to fall back to cpu-clock" in text
+    return says == bool(re.search("^cpu-clock", text, re.M)) == ("armv8_pmuv3" not in text)
+
+
+def explains(*reasons, idle=False):
+    """A recording says that it has no sample of a guest, for these reasons alone. If no guest runs,
+    the PMU's event has counted nothing."""
+    def is_right(text):
+        found = re.findall("^  (.*)$", text.partition("There is no sample of a guest:\n")[2], re.M)
+        all_of_them = [".+ has counted nothing in guests.+"] * (idle and "cycles" in text)
+        all_of_them += reasons
+        return len(found) == len(all_of_them) and all(map(re.fullmatch, all_of_them, found))
+    return is_right
+
+
+def folds(text):
+    """The profiler's stacks are of both guests, with the kernel's calls and with user space's; the
+    document shows one of them."""
+    stack, document = ";".join(reversed(KERNEL.split())), ROOT / "Documentation/virt/kvm"
+    found = Counter()
+    for line in text.splitlines():
+        if match := re.fullmatch(r"\d+;(kernel;\S*_leaf|user;0x\S+) (\d+)", line):
+            found[match[1].partition(";0x")[0]] += int(match[2])
+    kernels = sum(number for name, number in found.items() if name.startswith("kernel"))
+    return found["user"] >= 20 and kernels >= 20 and found[f"kernel;{stack}"] >= 0.95 * kernels \
+        and len(set(re.findall(r"^\d+(?=;)", text, re.M))) == 2 \
+        and f";kernel;{stack} " in (document / "guest-callchains.rst").read_text("utf-8")
+
+
+PROFILER = [("a profiler by libbpf", "/test/profiler/guest_stacks 3 kallsyms", folds)]
 
 # What is seen, the command, and what it says
 SAYS = [
@@ -166,7 +235,23 @@ SAYS = [
     ("perf top by vCPU", "top -s vm,vcpu,symbol", lambda text: re.search(
         r" \d+-\d+ +0 +\[g\] k_leaf", text)),
     ("perf record without --guest has no samples of it", "perf script -i host.data -F ip,sym",
-     lambda text: re.search(r"^\s+[0-9a-f]+ ", text, re.M) and not re.search("[ku]_leaf", text))]
+     lambda text: re.search(r"^\s+[0-9a-f]+ ", text, re.M) and not re.search("[ku]_leaf", text)),
+    ("without a PMU, cpu-clock takes the place of cycles", "fallback", falls_back),
+    ("and samples guests", "perf script -i fallback --guestkallsyms=kallsyms -F ip,sym",
+     lambda text: "k_leaf" in text),
+    ("a recording of a guest says nothing more",
+     "perf $KALLSYMS record $OPTIONS -o more -- sleep 1",
+     lambda text: "Captured" in text and "no sample" not in text and "fall" not in text),
+    ("the event excludes guests", "excluded",
+     explains(r".+ excludes guests \(exclude_guest\)\.", OTHERS_RUN)),
+    ("a tracepoint", "perf $KALLSYMS record -a -e sched:sched_switch -o none -- sleep 1",
+     explains(r"sched:sched_switch happens in the host\..+", OTHERS_RUN)),
+    ("perf record of the host says nothing",
+     "perf record -a -e sched:sched_switch -o none -- sleep 1",
+     lambda text: "Captured" in text and "no sample" not in text),
+    ("no vCPU runs", "stopped", explains(r"No vCPU of 2 VMs has left its guest.+", idle=True)),
+    ("there is no VM", "no_vm", explains(r"KVM had no VM at the begin and none at the end\.",
+                                         idle=True))]
 
 
 # pKVM of 6.12 does not let the PMU count guests alone. Its cycles, in QEMU, are no time.
@@ -183,7 +268,7 @@ x86 150 x86 none max,+svm,+npt"""))
 def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
     """The kselftest, and perf."""
     files, arch, tests = tmp_path / "files", arch_of(config), TESTS[config].split()
-    event = "cycles" if config == "pmu" else "cpu-clock"
+    event, rows_of_perf = "cycles" if config == "pmu" else "cpu-clock", SAYS
     arguments = {"hostile": f"{SEED} 5 ", "hotplug": f"{SEED} 5 ", "losses": f"{SAMPLES} "}
     shutil.copytree(selftest(SUITE, config), files)
     if arch == "x86_64" and platform.machine() != arch:
@@ -193,14 +278,17 @@ def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
         shutil.copy(perf.build(arch), files)
         shutil.copy(TOOLS / "perf-kvm/perf-kvm.sh", files)
         vmlinux(arch, files / "vmlinux")
-        kvmstat.write_script(files / SUITE / "perf", SPIN.replace("EVENT", event), SAYS)
+        if "bpf" in tests:
+            profiler(files / "profiler")
+            rows_of_perf = PROFILER + SAYS
+        kvmstat.write_script(files / SUITE / "perf", SPIN.replace("EVENT", event), rows_of_perf)
 
     def run(title, names, **how):
         lines = [f"{SUITE}/{name} {arguments.get(name, '')}{event}" for name in names]
         result = vm.tests(title, lines, PREPARE, files=files, mode=mode, cpu=cpu,
                           timeout=900 + SAMPLES // 250, **how)
         if "perf" in names:
-            kvmstat.judge(result.out / "chains", SAYS, checks, f"{title}: ")
+            kvmstat.judge(result.out / "chains", rows_of_perf, checks, f"{title}: ")
     run("plain", tests)
     if config == "default":
         run("counted", ["kinds"], qemu_args=COUNTED)

@@ -107,7 +107,7 @@ static struct bpf_object *load(const char *directory)
 	return object;
 }
 
-/* The caller comes first. */
+/* The caller comes first. The chain of a sample begins with a mark of the mode, which is none. */
 static void print_stack(const struct guest_stack *stack, int stacks, unsigned long long nr)
 {
 	__u64 addresses[MAX_FRAMES] = {};
@@ -118,10 +118,12 @@ static void print_stack(const struct guest_stack *stack, int stacks, unsigned lo
 		return;
 	printf("%u;%s", stack->vmm, stack->user ? "user" : "kernel");
 	for (i = MAX_FRAMES - 1; i >= 0; i--) {
+		if (!addresses[i] || addresses[i] >= PERF_CONTEXT_MAX)
+			continue;
 		symbol = stack->user ? NULL : find_symbol(addresses[i]);
-		if (addresses[i] && symbol)
+		if (symbol)
 			printf(";%s", symbol->name);
-		else if (addresses[i])
+		else
 			printf(";0x%llx", (unsigned long long)addresses[i]);
 	}
 	printf(" %llu\n", nr);
