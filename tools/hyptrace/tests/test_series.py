@@ -157,7 +157,6 @@ def test_prefix(checks, monkeypatch, topic):
     clean()
 
 
-@pytest.mark.fast
 @pytest.mark.series
 @pytest.mark.alone
 @pytest.mark.seconds(400)

@@ -32,8 +32,6 @@ TEN, FIFTY, EIGHTY = (f"numbers-line-{line}.patch" for line in ("10-is-ten", "50
 FILES = {
     "tools/hyptrace/bases/6.12": "package = linux-source-6.12\noldest = 6.12.107\n"
                                  "known = 6.12.118\ntopics = one two\n",
-    "tools/hyptrace/bases/7.3": "package = linux-source-7.3\nsuite = trixie-backports\n"
-                                "oldest = 7.3.1\nknown = 7.3.4\ntopics = one\n",
     "include/one.h": "one\n", "include/dir/two.h": "two\n", "include/x.h": "x\n",
     "patches/one/one.cover": "The subject of one\n\nThe text.\n",
     "patches/one/files": f"{TEN} include/one.h\n{FIFTY} include/dir/two.h\n",
@@ -239,6 +237,8 @@ def test_series(repo, tmp_path):
 def _other(repo, tmp_path):
     """The repository and a source of another base, where lines have moved and line 50 is other; the
     tree is made with the twin of a mail and a line in a new file. What a target gives there."""
+    write(repo.path, {"tools/hyptrace/bases/7.3": "package = linux-source-7.3\n"
+                      "suite = trixie-backports\noldest = 7.3.1\nknown = 7.3.4\ntopics = one\n"})
     newer = SOURCE["dir/numbers"].replace("50\n", "other\n")
     write(tmp_path / "7.3/linux", SOURCE | {"dir/numbers": "0\n" * 9 + newer, "Makefile":
                                             "VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n"})
