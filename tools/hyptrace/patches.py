@@ -20,9 +20,9 @@ TOPS = "arch", "include", "kernel", "tools", "virt", "Documentation"
 
 @functools.cache
 def base(name=BASE):
-    """A base's file: package, suite, oldest, known, and the list of topics; with the tree."""
+    """A base's file: package, suite, oldest, known, options, and the list of topics; the tree."""
     text = (TOOLS / "bases" / name).read_text("utf-8")
-    values = {"suite": ""} | dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
+    values = {"suite": "", "options": ""} | dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
     found = SimpleNamespace(**values, tree=BUILD / "tree")
     found.topics = found.topics.split()
     return found
