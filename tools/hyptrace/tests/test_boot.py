@@ -31,7 +31,12 @@ off_by_less 0.02
 sed -n 's,.*entries-written: \([0-9]*\)/\([0-9]*\) .*,[ \1 = \2 ],p' hypervisor/trace |
 	grep '^\[ \([0-9]*\) = \1 ]'
 [ -z "$(logged)" ]
-for event in hypervisor/events/hypervisor/*/format; do diff "$event" "${event#hypervisor/}"; done
+# diff takes files of one inode number for one file, as tracefs may have it: it gets a copy. The
+# records of hyp_printk have the number of the kernel's bprint.
+for event in hypervisor/events/hypervisor/*/format; do
+	sed '/^name: hyp_printk$/,/^ID:/d' "$event" >/tmp/ours
+	sed '/^name: hyp_printk$/,/^ID:/d' "${event#hypervisor/}" | diff /tmp/ours -
+done
 guest
 grep 'hyp_exit reason=guest' hypervisor/trace >/tmp/exits
 echo 0 >hypervisor/tracing_on
