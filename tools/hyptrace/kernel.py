@@ -59,9 +59,9 @@ def _configure(config, arch, tree, out, options):
     """Write .config by the fragments and these options; what it lacks of them."""
     paths = [FRAGMENTS / "hyptrace.config"] * (arch == "arm64")
     paths += FRAGMENTS.glob(f"hyptrace-{config}.config")
-    more = patches.base().options.split() * (arch == "arm64")
+    of_base = patches.base().options * (arch == "arm64")
     wanted = values("\n".join([path.read_text("utf-8") for path in paths]
-                              + [f"CONFIG_{each}" for each in [*more, *options]]))
+                              + [f"CONFIG_{each}" for each in [*of_base, *options]]))
     asked = BUILD / f".kernel-{config}.config"
     asked.write_text("".join(f"{name}={value}\n" for name, value in wanted.items()), "utf-8")
     make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={asked}", "allnoconfig")

@@ -20,11 +20,11 @@ TOPS = "arch", "include", "kernel", "tools", "virt", "Documentation"
 
 @functools.cache
 def base(name=BASE):
-    """A base's file: package, suite, oldest, known, options, and the list of topics; the tree."""
+    """A base's file: package, suite, oldest, known, lists of options and topics; with the tree."""
     text = (TOOLS / "bases" / name).read_text("utf-8")
     values = {"suite": "", "options": ""} | dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
     found = SimpleNamespace(**values, tree=BUILD / "tree")
-    found.topics = found.topics.split()
+    found.topics, found.options = found.topics.split(), found.options.split()
     return found
 
 

@@ -33,9 +33,10 @@ sed -n 's,.*entries-written: \([0-9]*\)/\([0-9]*\) .*,[ \1 = \2 ],p' hypervisor/
 [ -z "$(logged)" ]
 # diff takes files of one inode number for one file, as tracefs may have it: it gets a copy. The
 # records of hyp_printk have the number of the kernel's bprint.
+format_of() { sed '/^name: hyp_printk$/,/^ID:/d' "$1"; }
 for event in hypervisor/events/hypervisor/*/format; do
-	sed '/^name: hyp_printk$/,/^ID:/d' "$event" >/tmp/ours
-	sed '/^name: hyp_printk$/,/^ID:/d' "${event#hypervisor/}" | diff /tmp/ours -
+	format_of "$event" >/tmp/ours
+	format_of "${event#hypervisor/}" | diff /tmp/ours -
 done
 guest
 grep 'hyp_exit reason=guest' hypervisor/trace >/tmp/exits

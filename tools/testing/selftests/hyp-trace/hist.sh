@@ -327,9 +327,7 @@ test_tracepoint() {
 	echo 1 >"$POINT/trace_remote_record/enable"
 	# It takes effect in a work of the kernel.
 	sync_point
-	echo >"$HOST/trace"
-	write_numbers 500
-	until_true 10 all_recorded
+	record_numbers
 	is "the tracepoint shows each record" "$(records)" $((500 * CPUS))
 	in_order || in_order_again || in_order_again
 	none "... by their times" sort -c -n stamps
@@ -340,6 +338,12 @@ test_tracepoint() {
 	clean
 }
 
+record_numbers() {
+	echo >"$HOST/trace"
+	write_numbers 500
+	until_true 10 all_recorded
+}
+
 in_order() {
 	sed -n 's/.*trace_remote_record: .* time=\([0-9]*\) .*/\1/p' "$HOST/trace" >stamps
 	sort -c -n stamps 2>/dev/null
@@ -348,9 +352,7 @@ in_order() {
 # The kernel merges what is there: a record that a CPU writes while the kernel looks at the
 # others may come late. Without the merge, each try has the CPUs one after the other.
 in_order_again() {
-	echo >"$HOST/trace"
-	write_numbers 500
-	until_true 10 all_recorded
+	record_numbers
 	in_order
 }
 
