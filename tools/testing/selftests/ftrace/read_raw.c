@@ -2,10 +2,11 @@
 /*
  * Read trace_pipe_raw until it has nothing more, and write it to standard output.
  *
- * read_raw [-s] [-w] [-b BYTES] FILE
+ * read_raw [-s] [-w] [-p] [-b BYTES] FILE
  *
  *	-s	by splice()
  *	-w	wait, and read once
+ *	-p	read as long as poll() says that there is something
  *	-b	so many bytes at once, a page by default
  *
  * The exit status is 1 if there was nothing, 2 on an error.
@@ -14,9 +15,17 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+static bool is_readable(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) == 1;
+}
 
 static ssize_t read_copy(int fd, size_t bytes, void *buf)
 {
@@ -43,12 +52,12 @@ static ssize_t read_splice(int fd, size_t bytes, bool waits, const int *ends, vo
 int main(int argc, char **argv)
 {
 	size_t bytes = sysconf(_SC_PAGESIZE);
-	bool by_splice = false, waits = false;
+	bool by_splice = false, waits = false, polls = false;
 	int fd, opt, ends[2], status = 1;
-	ssize_t len;
+	ssize_t len = 0;
 	void *buf;
 
-	while ((opt = getopt(argc, argv, "swb:")) != -1) {
+	while ((opt = getopt(argc, argv, "swpb:")) != -1) {
 		switch (opt) {
 		case 's':
 			by_splice = true;
@@ -56,11 +65,14 @@ int main(int argc, char **argv)
 		case 'w':
 			waits = true;
 			break;
+		case 'p':
+			polls = true;
+			break;
 		case 'b':
 			bytes = strtoul(optarg, NULL, 0);
 			break;
 		default:
-			errx(2, "usage: read_raw [-s] [-w] [-b BYTES] FILE");
+			errx(2, "usage: read_raw [-s] [-w] [-p] [-b BYTES] FILE");
 		}
 	}
 	if (optind + 1 != argc)
@@ -72,12 +84,14 @@ int main(int argc, char **argv)
 	if (fd < 0 || !buf || pipe(ends))
 		err(2, "%s", argv[optind]);
 
-	do {
+	while (!polls || is_readable(fd)) {
 		len = by_splice ? read_splice(fd, bytes, waits, ends, buf) :
 				  read_copy(fd, bytes, buf);
 		if (len > 0)
 			status = 0;
-	} while (len > 0 && !waits);
+		if (len <= 0 || waits)
+			break;
+	}
 
 	if (len < 0 && errno != EAGAIN)
 		err(2, "%s", argv[optind]);
