@@ -203,15 +203,15 @@ stays() {
 	runs stay_cost guest 100000 guest_time --hvc 50000 --mmio 0 --wfi 0
 }
 
-hcalls() { bench write $debug/hyp_call $MANY 'hvc 0xc600ffff'; }
+refused_hcalls() { bench write $debug/hyp_call $MANY 'hvc 0xc600ffff'; }
 
 # function_cost NAME TRACER EVENTS: what it costs to trace one call of a function and its return; a
 # hypercall that does not exist has one. Functions cost time while they are selected.
 function_cost() {
-	off=$(hcalls)
+	off=$(refused_hcalls)
 	echo handle_trap >$hyp/set_ftrace_filter
 	echo "$2" >$hyp/current_tracer
-	echo "function_insns.$1 $((($(traced "$3" hcalls) - off) / MANY)) insns"
+	echo "function_insns.$1 $((($(traced "$3" refused_hcalls) - off) / MANY)) insns"
 	echo nop >$hyp/current_tracer
 	echo >$hyp/set_ftrace_filter
 }
