@@ -25,10 +25,8 @@
 
 #include <asm/tlb.h>
 
+#include "guest_frame.h"
 #include "kvm_mm.h"
-
-/* The smallest page that a guest may have */
-#define FRAME_PAGE_SIZE		SZ_4K
 
 /* No page begins there. */
 #define NO_PAGE			1
@@ -107,7 +105,7 @@ static bool is_memory_at(struct mm_struct *mm, unsigned long hva)
 }
 
 /* Where the VMM has the guest's memory, or 0 unless that is ordinary memory, and in core */
-static unsigned long find_memory(struct kvm_vcpu *vcpu, gpa_t gpa)
+unsigned long kvm_guest_find_memory(struct kvm_vcpu *vcpu, gpa_t gpa)
 {
 	gfn_t gfn = gpa_to_gfn(gpa);
 	struct kvm_memory_slot *slot;
@@ -187,7 +185,7 @@ bool kvm_vcpu_read_word(struct kvm_vcpu *vcpu, gpa_t gpa, u64 *word, unsigned in
 	if (!IS_ALIGNED(gpa, size))
 		return false;
 
-	hva = find_memory(vcpu, gpa);
+	hva = kvm_guest_find_memory(vcpu, gpa);
 	return hva && read_word(hva, word, size);
 }
 
@@ -208,7 +206,7 @@ static bool find_page(struct stack_walk *walk, u64 page)
 	if (!pay(walk, PAGE_COST) || !kvm_arch_vcpu_translate(walk->vcpu, page, &gpa))
 		return false;
 
-	walk->hva = find_memory(walk->vcpu, gpa);
+	walk->hva = kvm_guest_find_memory(walk->vcpu, gpa);
 	if (!walk->hva)
 		return false;
 	walk->page = page;
@@ -305,7 +303,7 @@ static void unlock_memslots(struct kvm *kvm, int idx) __releases(&kvm->srcu)
 }
 
 /* The vCPU whose registers and memory can be read here, or NULL */
-static struct kvm_vcpu *readable_vcpu(void)
+struct kvm_vcpu *kvm_guest_readable_vcpu(void)
 {
 	struct kvm_vcpu *vcpu = kvm_get_running_vcpu();
 
@@ -313,6 +311,20 @@ static struct kvm_vcpu *readable_vcpu(void)
 	    current->mm != vcpu->kvm->mm || !nmi_uaccess_okay())
 		return NULL;
 	return vcpu;
+}
+
+void kvm_guest_begin_reads(struct kvm_vcpu *vcpu, struct kvm_guest_reads *reads)
+{
+	reads->idx = lock_memslots(vcpu->kvm);
+	reads->state = kvm_arch_begin_guest_reads(vcpu);
+	pagefault_disable();
+}
+
+void kvm_guest_end_reads(struct kvm_vcpu *vcpu, const struct kvm_guest_reads *reads)
+{
+	pagefault_enable();
+	kvm_arch_end_guest_reads(reads->state);
+	unlock_memslots(vcpu->kvm, reads->idx);
 }
 
 /**
@@ -325,22 +337,17 @@ static struct kvm_vcpu *readable_vcpu(void)
 unsigned int kvm_guest_get_callchain(u64 *ips, unsigned int max)
 {
 	struct stack_walk walk = { .page = NO_PAGE, .cost = CHAIN_COST(max) };
-	struct kvm_vcpu *vcpu = readable_vcpu();
+	struct kvm_vcpu *vcpu = kvm_guest_readable_vcpu();
 	struct kvm_guest_frame frame = {};
+	struct kvm_guest_reads reads;
 	unsigned int nr;
-	u32 state;
-	int idx;
 
 	if (!max || !vcpu || !kvm_arch_vcpu_first_frame(vcpu, &frame) || !is_code(frame.ip))
 		return 0;
 
 	walk.vcpu = vcpu;
-	idx = lock_memslots(vcpu->kvm);
-	state = kvm_arch_begin_guest_reads(vcpu);
-	pagefault_disable();
+	kvm_guest_begin_reads(vcpu, &reads);
 	nr = walk_stack(&walk, &frame, ips, max);
-	pagefault_enable();
-	kvm_arch_end_guest_reads(state);
-	unlock_memslots(vcpu->kvm, idx);
+	kvm_guest_end_reads(vcpu, &reads);
 	return nr;
 }

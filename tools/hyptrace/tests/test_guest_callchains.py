@@ -26,8 +26,9 @@ PREPARE = """echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 """
 HOSTILE = "hostile hotplug losses bpf"
-TESTS = {"default": f"chains {HOSTILE} perf", "pmu": f"chains kinds {HOSTILE} perf",
-         "debug": f"chains {HOSTILE}", "kcsan": f"chains {HOSTILE}", "x86": "x86_chains perf"}
+TESTS = {"default": f"chains stacks {HOSTILE} perf", "pmu": f"chains stacks kinds {HOSTILE} perf",
+         "debug": f"chains stacks {HOSTILE}", "kcsan": f"chains stacks {HOSTILE}",
+         "x86": "x86_chains stacks perf"}
 COUNTED = "-icount shift=3,sleep=off"   # by instructions: how busy this machine is does not count
 KERNEL, USER = "k_leaf k_middle k_outer k_entry", "u_leaf u_deep u_deep u_outer u_start"
 
@@ -310,7 +311,7 @@ def test_walks(checks):
     """Of arm64 and of x86."""
     need("check")
     tree.make()
-    for name in ".", "x86", "frame", "stack", "x86-stack":
+    for name in ".", "x86", "frame", "stack", "x86-stack", "regs":
         checks.program("walk", name, process.run(
             ["make", "-s", "-C", WALKS / name, "check", f"SEED={SEED}", f"O={BUILD}/guest-walk"],
             check=False))

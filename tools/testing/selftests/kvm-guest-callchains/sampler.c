@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <asm/perf_regs.h>
+
 #include "../kselftest.h"
 #include "sampler.h"
 
@@ -50,6 +52,25 @@ bool wants_host_frames(const struct perf_event_attr *attr)
 	return *bits_of(attr) & HOST_BIT;
 }
 
+/* The next one is guest_regs_stack. */
+#define STACK_BIT	(HOST_BIT >> 1)
+
+/* In the order of struct guest_stack */
+#if defined(__aarch64__)
+#define REGISTERS	(1UL << PERF_REG_ARM64_X29 | 1UL << PERF_REG_ARM64_SP |		\
+			 1UL << PERF_REG_ARM64_PC)
+#else
+#define REGISTERS	(1UL << PERF_REG_X86_BP | 1UL << PERF_REG_X86_SP | 1UL << PERF_REG_X86_IP)
+#endif
+
+void want_guest_stack(struct perf_event_attr *attr, unsigned int size)
+{
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = REGISTERS;
+	attr->sample_stack_user = size;
+	*bits_of(attr) |= STACK_BIT;
+}
+
 /* Fails with errno if the kernel refuses the event. */
 bool open_sampler(struct sampler *sampler, struct perf_event_attr *attr, pid_t tid)
 {
@@ -79,15 +100,41 @@ static void copy(const struct sampler *sampler, uint64_t tail, void *to, size_t 
 		((char *)to)[i] = data[(tail + i) % RING_SIZE];
 }
 
+/* Returns how long this part of the sample is. */
+static size_t parse_stack(const struct sampler *sampler, uint64_t tail, struct guest_stack *stack)
+{
+	size_t at = sizeof(stack->abi);
+
+	copy(sampler, tail, &stack->abi, sizeof(stack->abi));
+	if (stack->abi) {
+		copy(sampler, tail + at, &stack->fp, 3 * sizeof(stack->fp));
+		at += 3 * sizeof(stack->fp);
+	}
+	copy(sampler, tail + at, &stack->size, sizeof(stack->size));
+	at += sizeof(stack->size);
+	stack->copied = 0;
+	if (!stack->size)
+		return at;
+	if (stack->size > sizeof(stack->data))
+		errx(1, "a stack of %lu bytes", (unsigned long)stack->size);
+	copy(sampler, tail + at, stack->data, stack->size);
+	at += stack->size;
+	copy(sampler, tail + at, &stack->copied, sizeof(stack->copied));
+	return at + sizeof(stack->copied);
+}
+
 static void parse(const struct sampler *sampler, uint64_t tail,
 		  const struct perf_event_header *header, struct sample *sample)
 {
-	size_t fixed = sizeof(*header) + 2 * sizeof(uint64_t);
+	size_t fixed = sizeof(*header) + 2 * sizeof(uint64_t), end;
 
 	sample->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	copy(sampler, tail + sizeof(*header), &sample->ip, sizeof(sample->ip));
 	copy(sampler, tail + sizeof(*header) + 8, &sample->nr, sizeof(sample->nr));
-	if (sample->nr > MAX_CHAIN || fixed + sample->nr * 8 != header->size)
+	end = fixed + sample->nr * 8;
+	if (sampler->stack)
+		end += parse_stack(sampler, tail + end, sampler->stack);
+	if (sample->nr > MAX_CHAIN || end != header->size)
 		errx(1, "a sample of %u bytes has %lu entries", header->size,
 		     (unsigned long)sample->nr);
 	copy(sampler, tail + fixed, sample->chain, sample->nr * 8);
