@@ -95,10 +95,15 @@ static void set_up(void)
 
 	readable = &vcpu;
 	known = true;
-	swap = refused = fault = anywhere = false;
+	swap = false;
+	refused = false;
+	fault = false;
+	anywhere = false;
 	word = 8;
-	hole = absent = 1;
-	translations = wrong = 0;
+	hole = 1;
+	absent = 1;
+	translations = 0;
+	wrong = 0;
 	for (at = 0; at < MEMORY; at++)
 		memory[MEMORY - 0x1000 - (at & ~0xfffUL) + (at & 0xfff)] = byte_at(VA + at);
 }

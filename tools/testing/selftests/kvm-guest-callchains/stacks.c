@@ -48,7 +48,8 @@ static bool stacks_are(unsigned int nr, unsigned int size, unsigned int modes,
 		       bool (*good)(const struct sample *sample, const void *arg), const void *arg)
 {
 	time_t deadline = time(NULL) + DEADLINE;
-	unsigned int left[8] = {}, mode;
+	unsigned int left[8] = {}, mode, *kernel = &left[PERF_RECORD_MISC_GUEST_KERNEL],
+		     *user = &left[PERF_RECORD_MISC_GUEST_USER];
 	struct perf_event_attr attr;
 	struct sampler sampler;
 	struct sample sample;
@@ -62,8 +63,7 @@ static bool stacks_are(unsigned int nr, unsigned int size, unsigned int modes,
 	if (!open_sampler(&sampler, &attr, vcpu.tid))
 		err(1, "perf_event_open");
 	sampler.stack = &stack;
-	while (right && (left[PERF_RECORD_MISC_GUEST_KERNEL] || left[PERF_RECORD_MISC_GUEST_USER]) &&
-	       time(NULL) < deadline) {
+	while (right && (*kernel || *user) && time(NULL) < deadline) {
 		if (!next_sample(&sampler, &sample)) {
 			usleep(1000);
 			continue;
@@ -83,7 +83,7 @@ static bool stacks_are(unsigned int nr, unsigned int size, unsigned int modes,
 			       (unsigned long)stack.copied, (unsigned long)stack.size);
 		print_chain(&sample);
 	}
-	return right && !left[PERF_RECORD_MISC_GUEST_KERNEL] && !left[PERF_RECORD_MISC_GUEST_USER];
+	return right && !*kernel && !*user;
 }
 
 #define KERNEL	(1 << PERF_RECORD_MISC_GUEST_KERNEL)
