@@ -12,9 +12,10 @@ from hyptrace import image, kernel, patches, process
 from hyptrace.machine import BUILD, Failure, cross_for, need, note, option
 
 # Of the machine's own release: that is also the compiler's C library.
-LIBRARIES = "libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev libslang2-dev"
-# Other languages, the unwinding of user stacks, BPF
-WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE DWARF LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
+LIBRARIES = """libtraceevent-dev libelf-dev libdw-dev libbz2-dev zlib1g-dev libzstd-dev liblzma-dev
+    libslang2-dev"""
+# Other languages, libunwind in place of libdw, BPF
+WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
     LIBCAP LIBBABELTRACE LIBPFM4 LIBLLVM LIBDEBUGINFOD GTK2 RUST""".split()
 # In place of the C library's functions that load libraries, which may be of another release:
 # libtraceevent's plugins of a Debian machine end perf with SIGSEGV. perf has no plugins then, no
