@@ -141,7 +141,7 @@ def test_found(request, kind, path, edit, test):
 # The test of each file, and how many mistakes in the file change nothing, or nothing that it sees
 WALKS = {"arch/arm64/kvm/guest_walk.c": (".", 21), "arch/x86/kvm/guest_walk.c": ("x86", 13),
          "virt/kvm/guest_frame.c": ("frame", 13), "arch/arm64/kvm/guest_stack.c": ("stack", 2),
-         "arch/x86/kvm/guest_stack.c": ("x86-stack", 3)}
+         "arch/x86/kvm/guest_stack.c": ("x86-stack", 3), "virt/kvm/guest_regs.c": ("regs", 0)}
 CALL = r"\([^()]*\)[^&|?;=()]*"
 TEST = r"!?\w+(?:\(.*\))?(?:->\w+)*(?: [&<=]+ \w+(?:\(\w*\))?)?"
 # What is in a line, and what is wrong in its place: conditions, results, operands, both sides of a

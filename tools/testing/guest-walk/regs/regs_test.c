@@ -29,6 +29,7 @@ struct kvm_vcpu *kvm_guest_readable_vcpu(void)
 
 bool kvm_arch_vcpu_first_frame(struct kvm_vcpu *of, struct kvm_guest_frame *frame)
 {
+	wrong += of != &vcpu;
 	frame->word = word;
 	frame->swap = swap;
 	return known;
@@ -178,7 +179,7 @@ static void test_refused(void)
 	set_up();
 	readable = NULL;
 	CHECK(kvm_guest_get_regs(&regs) == PERF_SAMPLE_REGS_ABI_NONE && copies(0, 64, 0));
-	CHECK(!regs.of && !translations);
+	CHECK(!regs.of && !translations && !wrong);
 }
 
 static const struct test tests[] = {
