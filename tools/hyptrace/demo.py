@@ -146,11 +146,11 @@ def _show_trace(lines, said):
     print(f"{seen} guest exits, as KVM counted;", end=" ")
 
 
-def _show_chains(text):
+def show_chains(text, roots=ROOTS):
     """The share of chains that end where the guest's kernel is entered, or a thread begins."""
     chains = perf.chains(text)
     known = {chain: count for chain, count in chains.items() if chain[-1] != "[unknown]"}
-    rooted = sum(count for chain, count in known.items() if ROOTS.fullmatch(chain[-1]))
+    rooted = sum(count for chain, count in known.items() if roots.fullmatch(chain[-1]))
     total = sum(known.values())
     print(f"{sum(chains.values())} samples of the guest: {total} of its kernel, {rooted} of these "
           "from a root")
@@ -171,7 +171,7 @@ def run(tool, out, config="default"):
     if result.status:
         raise Failure(f"the demo failed in the VM, with status {result.status}\n{result.errors}")
     if tool == "guest-callchains":
-        _show_chains((out / "chains.txt").read_text("utf-8"))
+        show_chains((out / "chains.txt").read_text("utf-8"))
     elif tool in ("", "trace-cmd"):
         _show_trace(trace.read(out / "trace.txt"), result.output)
     print(what.left[0], str(out / what.left[1]).removeprefix(f"{ROOT}/"))

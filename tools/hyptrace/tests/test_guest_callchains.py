@@ -15,9 +15,10 @@ import shutil
 from collections import Counter
 
 import pytest
-from hyptrace import demo, image, kvmstat, perf, process, tree
+from hyptrace import clients, demo, image, kvmstat, perf, process, tree
 from hyptrace.machine import BUILD, ROOT, TOOLS, arch_of, cross_for, need, number
 from hyptrace.tests.conftest import rows
+from hyptrace.vm import boot
 
 SUITE = "kvm-guest-callchains"
 SAMPLES, SEED = number("SAMPLES", 20000), number("SEED", os.getpid())
@@ -302,6 +303,34 @@ def test_chains(vm, checks, selftest, tmp_path, config, mode, cpu):
 def test_the_boot_of_a_linux_guest(tmp_path, config):
     """What `make run TOOL=guest-callchains` shows"""
     demo.run("guest-callchains", tmp_path, config=config)
+
+
+# A sample has one stack. That of an interrupt begins in these.
+ROOTS = re.compile(rf"{demo.ROOTS.pattern}|common_interrupt|sysvec_.*")
+# Where the guest has its kernel, it says
+ADDRESSES = "/bin/busybox grep -E ' (_text|_stext|_etext)$' /proc/kallsyms\n"
+RECORD = """PATH=$PWD:$PATH
+perf kvm --guest --guestkallsyms=/proc/kallsyms record -e cpu-clock -c 5000000 \
+	--call-graph dwarf,16384 --guest-stack -o /out/guest.data sh ./boot"""
+
+
+@pytest.mark.parametrize("config", rows("x86 150 x86"))
+@pytest.mark.usefixtures("vm")
+def test_the_stacks_of_a_linux_guest(tmp_path, config):
+    """Chains of this kernel's code end in a root, by the call frame information of its vmlinux."""
+    if platform.machine() != "x86_64":
+        pytest.skip("perf on x86-64 is built there")
+    files, kallsyms = tmp_path / "files", tmp_path / "kallsyms"
+    files.mkdir()
+    shutil.copy(perf.build("host"), files)
+    clients.linux(files, config, ADDRESSES + demo.WORK, 1000)
+    out = boot(RECORD, files, config=config, timeout=1200, mem="2G", **demo.LINUX["x86_64"]).out
+    console = out.joinpath("guest.console").read_text("utf-8", "replace")
+    kallsyms.write_text("".join(re.findall(r"^[0-9a-f]{16} \w _\w+\n", console, re.M)), "utf-8")
+    demo.show_chains(process.run([
+        perf.build("host"), "script", f"--guestkallsyms={kallsyms}",
+        f"--guestvmlinux={BUILD}/kernel-{config}/vmlinux", "-i", out / "guest.data", "-F", "ip,sym",
+        "--no-inline"]).stdout, ROOTS)
 
 
 @pytest.mark.fast
