@@ -186,46 +186,23 @@ test_one_event() {
 }
 
 toggle() {
-	while [ ! -e stop ]; do
-		echo '*' >"$FILTER"
-		: >"$FILTER"
-	done
-}
-
-toggled() {
-	toggle &
-	toggling=$!
-	for _ in 1 2 3; do
-		run_guest || return
-	done
-	: >stop
-	wait "$toggling"
-	rm stop
+	echo '*' >"$FILTER"
+	: >"$FILTER"
 }
 
 test_toggled() {
 	only func func_ret
-	record trace toggled
+	record trace guests_while toggle
 	is "the guest runs on while all are turned on and off" $? 0
 	echo '*' >"$FILTER"
 	traced run_guest
 	none "after that functions nest" misnested
 }
 
-go_and_run() {
-	go_and_come "$CPU" && run_guest
-}
-
 test_hotplug() {
-	if ! can_go "$CPU"; then
-		ktap_test_skip "a CPU comes and goes: none can"
-		ktap_test_skip "functions nest on it: it can't go"
-		return
-	fi
 	echo '*' >"$FILTER"
-	traced go_and_run
-	is "a CPU comes and goes while all are traced" $? 0
-	none "functions nest on it, but for those that left" misnested -v leaves=1
+	nests_on_hotplug "$CPU" traced
+	: >"$FILTER"
 }
 
 plan 44 available_filter_functions

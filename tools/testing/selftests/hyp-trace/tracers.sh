@@ -188,28 +188,15 @@ test_cleared() {
 }
 
 switch_tracers() {
-	while [ ! -e stop ]; do
-		for tracer in function function_graph nop; do
-			echo $tracer >"$TRACER"
-			echo "$RUN" >"$GRAPH"
-			: >"$GRAPH"
-		done
+	for tracer in function function_graph nop; do
+		echo $tracer >"$TRACER"
+		echo "$RUN" >"$GRAPH"
+		: >"$GRAPH"
 	done
-}
-
-switched() {
-	switch_tracers &
-	switching=$!
-	for _ in 1 2 3; do
-		run_guest || return
-	done
-	: >stop
-	wait "$switching"
-	rm stop
 }
 
 test_switched() {
-	shown switched
+	shown guests_while switch_tracers
 	is "the guest runs on while tracers change" $? 0
 	echo function_graph >"$TRACER"
 	shown run_guest
@@ -217,20 +204,9 @@ test_switched() {
 	echo nop >"$TRACER"
 }
 
-go_and_run() {
-	go_and_come "$CPU" && run_guest
-}
-
 test_hotplug() {
-	if ! can_go "$CPU"; then
-		ktap_test_skip "a CPU comes and goes: none can"
-		ktap_test_skip "functions nest on it: it can't go"
-		return
-	fi
 	echo function_graph >"$TRACER"
-	shown go_and_run
-	is "a CPU comes and goes while all are traced" $? 0
-	none "functions nest on it, but for those that left" misnested -v leaves=1
+	nests_on_hotplug "$CPU" shown
 	echo nop >"$TRACER"
 }
 

@@ -261,6 +261,37 @@ go_and_come() {
 		echo 1 >"/sys/devices/system/cpu/cpu$1/online"
 }
 
+# guests_while COMMAND: run_guest of the test three times, while the command is repeated.
+guests_while() {
+	while [ ! -e stop ]; do
+		"$1"
+	done &
+	repeating=$!
+	run_guest && run_guest && run_guest
+	ran=$?
+	: >stop
+	wait "$repeating"
+	rm stop
+	return "$ran"
+}
+
+go_and_run() {
+	go_and_come "$1" && run_guest
+}
+
+# nests_on_hotplug CPU TRACED: two results. The CPU goes and comes, and run_guest of the test uses it,
+# while the command TRACED traces functions; misnested of the test finds nothing.
+nests_on_hotplug() {
+	if ! can_go "$1"; then
+		ktap_test_skip "a CPU comes and goes: none can"
+		ktap_test_skip "functions nest on it: it can't go"
+		return
+	fi
+	"$2" go_and_run "$1"
+	is "a CPU comes and goes while all are traced" $? 0
+	none "functions nest on it, but for those that left" misnested -v leaves=1
+}
+
 # record FILE COMMAND...: trace the command, drain into FILE.
 record() {
 	trace=$1
