@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EL2's functions: from boot; what hypstat says of them is what the trace has; and the
-demonstration of it."""
+"""EL2's functions: from boot; in the call trace of a panic; what hypstat says of them is what the
+trace has; and the demonstration of it."""
 
 import functools
 import json
@@ -88,6 +88,32 @@ logged_only "no such depth: deep" "no tracer from boot: nonsense"
 def test_boot(vm, selftest, name, config):
     cmdline, script = BOOT[name]
     vm.ok(name, SHELL + script, files=selftest(), config=config, cmdline=cmdline)
+
+
+# EL2 reads through a pointer that is none, in a function that calls no other: its LR is not signed.
+PANIC = SHELL + r"""
+insmod /test/hyp-trace/modules/hyp_call.ko
+id=$(sed -n 's/.*{ \([0-9]*\), "__kvm_tlb_flush_vmid" }.*/\1/p' \
+	hypervisor/events/hypervisor/host_hcall/format)
+echo function_graph >hypervisor/current_tracer
+echo 1 >hypervisor/tracing_on
+echo "hvc $((0xc6000000 + id)) 0" >/sys/kernel/debug/hyp_call
+"""
+
+
+@pytest.mark.parametrize("config, cpu", rows("""
+modes 5 functions cortex-a72
+pages 5 16k max
+pages 5 16k max,pauth=off"""))
+def test_panic(vm, selftest, config, cpu):
+    """The call trace of EL2 has where traced functions would have returned to."""
+    console = vm.dies(PANIC, files=selftest(config=config), config=config, mode="nvhe",
+                      cpu=cpu).console
+    calls = re.search("nVHE call trace:\n(.*)end nVHE call trace", console, re.S)
+    # The last one is a label of the code that has called handle_trap().
+    assert calls and re.findall(r"\] __kvm_nvhe_(\w+)", calls[1])[:-1] == [
+        "hyp_panic", "__kvm_tlb_flush_vmid", "handle___kvm_tlb_flush_vmid", "handle_trap"], \
+        console[-4000:]
 
 
 @pytest.mark.parametrize("config, mode", rows("""

@@ -40,8 +40,9 @@ FEWER = {
                                 "load",
     ("functions", "nvhe"): "mode files guest events each_event functions tracers stress load",
 }
-# These need the option that the kernel "functions" alone has.
+# These need an option that some kernels have.
 OF_FUNCTIONS = "functions.sh", "tracers.sh"
+WITH_FUNCTIONS = "functions", "16k"
 # Of each configuration the set, the seconds, the kernel, the mode, the CPU, and how many CPUs
 CONFIGURATIONS = """\
 fast 180 default protected max 2
@@ -60,8 +61,8 @@ modes 150 functions nvhe cortex-a72 2
 debug 800 debug protected max 2
 debug 610 debug nvhe cortex-a72 2
 debug 30 debug none max 1
-pages 250 16k protected max,lpa2=off 2
-pages 150 16k nvhe max 1
+pages 300 16k protected max,lpa2=off 2
+pages 200 16k nvhe max 1
 pages 250 64k protected max 2
 pages 250 64k nvhe cortex-a72 2
 kcsan 150 kcsan protected max 2""" if not option("MACHINE") else \
@@ -86,7 +87,7 @@ def scripts(written, config, mode, smp):
         return ["mode.sh"]
     fewer = FEWER.get((config, mode)) or FEWER.get((config, int(smp))) or ""
     return option("KSELFTESTS").split() or [f"{name}.sh" for name in fewer.split()] or [
-        name for name in written if name not in OF_FUNCTIONS]
+        name for name in written if config in WITH_FUNCTIONS or name not in OF_FUNCTIONS]
 
 
 @pytest.mark.parametrize("config, mode, cpu, smp", rows(CONFIGURATIONS))
