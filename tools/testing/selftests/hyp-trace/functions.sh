@@ -13,7 +13,7 @@ NOTRACE=$HYP/set_ftrace_notrace
 RUN=__kvm_vcpu_run
 CPU=$((CPUS - 1))
 
-run_guest() {
+run_vcpu() {
 	guest --hvc 32 --mmio 32 --wfi 2 --cpu "$CPU" >guests
 }
 
@@ -63,7 +63,7 @@ test_lists() {
 	is "no function is chosen at first" "$(cat "$FILTER")" "#### no functions enabled ####"
 	is "none is excluded" "$(cat "$NOTRACE")" "#### no functions disabled ####"
 	echo 1 >"$HYP/events/enable"
-	record trace run_guest
+	record trace run_vcpu
 	is "all events, but no function" "$(names)" ""
 	for file in set_ftrace_filter set_ftrace_notrace; do
 		echo "$RUN" >"$HYP/$file"
@@ -135,12 +135,12 @@ test_written_back() {
 
 test_chosen() {
 	echo "$RUN" >"$FILTER"
-	traced run_guest
+	traced run_vcpu
 	is "only the function that was chosen" "$(names)" "$RUN"
 	is "as many returns as entries" "$(lines func_ret "$RUN")" "$(lines func "$RUN")"
 	echo "$RUN" >"$FILTER"
 	only func host_hcall
-	record trace run_guest
+	record trace run_vcpu
 	: >"$FILTER"
 	is "as many as hypercalls that run a vCPU" "$(lines func "$RUN")" \
 		"$(grep -c "name=$RUN invalid=0" trace)"
@@ -150,15 +150,15 @@ test_chosen() {
 test_all() {
 	echo '*' >"$FILTER"
 	echo handle_trap >"$NOTRACE"
-	traced run_guest
+	traced run_vcpu
 	is "notrace excludes a function" "$(names | grep -cx -e handle_trap)" 0
 	echo '*' >"$FILTER"
-	traced run_guest
+	traced run_vcpu
 	is "all: no event was lost" "$(lost trace)" 0
 	holds "all: many functions" "$(names | wc -l)" -gt 20
 	none "all: functions nest, with their callers" misnested
 	none "all: times never go backwards on a CPU" unsound backwards trace
-	record trace run_guest
+	record trace run_vcpu
 	is "none: after that no function" "$(names)" ""
 }
 
@@ -168,7 +168,7 @@ test_address() {
 	echo '*' >"$FILTER"
 	echo "ip == 0x$address" >"$EVENTS/func/filter"
 	echo "ip == 0x$address" >"$EVENTS/func_ret/filter"
-	traced run_guest
+	traced run_vcpu
 	is "the address is that of the symbol" "$(names)" "$RUN"
 	echo 0 >"$EVENTS/filter"
 }
@@ -178,7 +178,7 @@ test_one_event() {
 	for event in func func_ret; do
 		echo '*' >"$FILTER"
 		only "$event"
-		record trace run_guest
+		record trace run_vcpu
 		: >"$FILTER"
 		is "$event alone: no other event" \
 			"$(awk '$1 ~ /^\[/ { print $3 }' trace | sort -u)" "$event"
@@ -195,7 +195,7 @@ test_toggled() {
 	record trace guests_while toggle
 	is "the guest runs on while all are turned on and off" $? 0
 	echo '*' >"$FILTER"
-	traced run_guest
+	traced run_vcpu
 	none "after that functions nest" misnested
 }
 

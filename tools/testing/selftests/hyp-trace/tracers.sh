@@ -15,7 +15,7 @@ RUN=__kvm_vcpu_run
 CPU=$((CPUS - 1))
 RECORDS="function funcgraph_entry funcgraph_exit"
 
-run_guest() {
+run_vcpu() {
 	guest --hvc 32 --mmio 32 --wfi 2 --cpu "$CPU" >guests
 }
 
@@ -106,26 +106,26 @@ test_function() {
 	echo function >"$TRACER"
 	is "function: it is the tracer" "$(cat "$TRACER")" function
 	is "function: an empty list is all" "$(cat "$FILTER")" "#### all functions enabled ####"
-	record trace run_guest
+	record trace run_vcpu
 	holds "function: many functions" "$(names | wc -l)" -gt 20
 	none "function: lines name functions" odd
 	is "function: no event was lost" "$(grep -c LOST trace)" 0
 	echo "$RUN" >"$NOTRACE"
-	record trace run_guest
+	record trace run_vcpu
 	is "function: notrace excludes one" "$(names | grep -cx "$RUN")" 0
 	: >"$NOTRACE"
 	echo "$RUN" >"$FILTER"
-	record trace run_guest
+	record trace run_vcpu
 	is "function: a list selects one" "$(names)" "$RUN"
 	: >"$FILTER"
 	only func func_ret
-	record trace run_guest
+	record trace run_vcpu
 	is "function: events of functions need a list" "$(grep -c ' func' trace)" 0
-	shown run_guest
+	shown run_vcpu
 	is "function: the header names it" "$(head -n 1 trace)" "# tracer: function"
 	echo nop >"$TRACER"
 	is "nop: an empty list is none" "$(cat "$FILTER")" "#### no functions enabled ####"
-	record trace run_guest
+	record trace run_vcpu
 	is "nop: no function" "$(grep -c '^\[' trace)" 0
 }
 
@@ -138,7 +138,7 @@ HEADER='# tracer: function_graph
 test_graph() {
 	only host_hcall
 	echo function_graph >"$TRACER"
-	shown run_guest
+	shown run_vcpu
 	is "graph: the header is the host's" "$(head -n 4 trace)" "$HEADER"
 	none "graph: functions nest" misnested
 	is "graph: no event was lost" "$(grep -c LOST trace)" 0
@@ -146,7 +146,7 @@ test_graph() {
 		"$(grep -c "/\* host_hcall .*name=$RUN invalid=0" trace)"
 	holds "graph: durations are in microseconds" \
 		"$(grep -c '[0-9]\.[0-9]* us  *|  *} /\*' trace)" -gt 20
-	record trace run_guest
+	record trace run_vcpu
 	holds "graph: trace_pipe has entries and returns" "$(calls "^ *} /\* $RUN \*/")" -gt 0
 	is "graph: and none in one line" "$(calls ');$')" 0
 }
@@ -154,33 +154,33 @@ test_graph() {
 test_limits() {
 	only
 	echo 1 >"$DEPTH"
-	shown run_guest
+	shown run_vcpu
 	is "depth 1: the outermost functions alone" "$(calls '^ ')" 0
 	holds "depth 1: there are some" "$(calls '();')" -gt 0
 	echo 2 >"$DEPTH"
-	shown run_guest
+	shown run_vcpu
 	holds "depth 2: those that they call, too" "$(calls '^  [^ ]')" -gt 0
 	is "depth 2: none that these call" "$(calls '^   ')" 0
 	echo 0 >"$DEPTH"
 	echo "$RUN" >"$GRAPH"
-	shown run_guest
+	shown run_vcpu
 	is "set_graph_function: only this one begins a graph" \
 		"$(columns | grep '^[^ }]' | sort -u)" "$RUN() {"
 	holds "set_graph_function: with what it calls" "$(calls '^  [^ ]')" -gt 20
 	none "set_graph_function: functions nest" misnested
 	echo 1 >"$DEPTH"
-	shown run_guest
+	shown run_vcpu
 	is "both: this one alone" "$(columns | sort -u)" "$RUN();"
 	echo 0 >"$DEPTH"
 	: >"$GRAPH"
-	shown run_guest
+	shown run_vcpu
 	holds "no limit: functions that it does not call" "$(calls '^handle_trap() {')" -gt 0
 }
 
 # Another tracer clears the buffer.
 test_cleared() {
 	echo 1 >"$HYP/tracing_on"
-	run_guest
+	run_vcpu
 	echo 0 >"$HYP/tracing_on"
 	echo function >"$TRACER"
 	is "another tracer clears the buffer" "$(grep -vc '^#' "$HYP/trace")" 0
@@ -199,7 +199,7 @@ test_switched() {
 	shown guests_while switch_tracers
 	is "the guest runs on while tracers change" $? 0
 	echo function_graph >"$TRACER"
-	shown run_guest
+	shown run_vcpu
 	none "after that functions nest" misnested
 	echo nop >"$TRACER"
 }

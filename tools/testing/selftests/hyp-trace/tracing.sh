@@ -261,13 +261,13 @@ go_and_come() {
 		echo 1 >"/sys/devices/system/cpu/cpu$1/online"
 }
 
-# guests_while COMMAND: run_guest of the test three times, while the command is repeated.
+# guests_while COMMAND: run_vcpu of the test three times, while the command is repeated.
 guests_while() {
 	while [ ! -e stop ]; do
 		"$1"
 	done &
 	repeating=$!
-	run_guest && run_guest && run_guest
+	run_vcpu && run_vcpu && run_vcpu
 	ran=$?
 	: >stop
 	wait "$repeating"
@@ -276,10 +276,10 @@ guests_while() {
 }
 
 go_and_run() {
-	go_and_come "$1" && run_guest
+	go_and_come "$1" && run_vcpu
 }
 
-# nests_on_hotplug CPU TRACED: two results. The CPU goes and comes, and run_guest of the test uses it,
+# nests_on_hotplug CPU TRACED: two results. The CPU goes and comes, and run_vcpu of the test uses it,
 # while the command TRACED traces functions; misnested of the test finds nothing.
 nests_on_hotplug() {
 	if ! can_go "$1"; then
