@@ -23,8 +23,6 @@
 #include <linux/swab.h>
 #include <linux/uaccess.h>
 
-#include <asm/tlb.h>
-
 #include "guest_frame.h"
 #include "kvm_mm.h"
 
@@ -308,7 +306,7 @@ struct kvm_vcpu *kvm_guest_readable_vcpu(void)
 	struct kvm_vcpu *vcpu = kvm_get_running_vcpu();
 
 	if (!kvm_arch_pmi_in_guest(vcpu) || vcpu->cpu != smp_processor_id() ||
-	    current->mm != vcpu->kvm->mm || !nmi_uaccess_okay())
+	    current->mm != vcpu->kvm->mm)
 		return NULL;
 	return vcpu;
 }

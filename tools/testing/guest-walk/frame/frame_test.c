@@ -37,7 +37,7 @@ static struct kvm kvm;
 static struct kvm_vcpu vcpu;
 static struct kvm_memory_slot slot;
 static struct kvm_vcpu *running;
-static bool interrupted, nmi, first, no_copy, no_uaccess, has_private;
+static bool interrupted, nmi, first, no_copy, has_private;
 static int cpu, levels, translations, lookups, reads, unlocked, locks, open_reads, no_faults;
 static u64 hole;
 static gfn_t private_gfn;
@@ -122,11 +122,6 @@ struct entry *next_level(int level, unsigned long hva)
 bool pfn_valid(unsigned long pfn)
 {
 	return pfn == GOOD_PFN;
-}
-
-bool nmi_uaccess_okay(void)
-{
-	return !no_uaccess;
 }
 
 void pagefault_disable(void)
@@ -219,7 +214,6 @@ static void set_up(void)
 	first = true;
 	nmi = false;
 	no_copy = false;
-	no_uaccess = false;
 	has_private = false;
 	private_gfn = 0;
 	cpu = 3;
@@ -353,9 +347,6 @@ static void test_vcpus(void)
 	CHECK(refused());
 	set_up();
 	task.mm = NULL;
-	CHECK(refused());
-	set_up();
-	no_uaccess = true;
 	CHECK(refused());
 	set_up();
 	first = false;

@@ -80,7 +80,6 @@ void __srcu_read_unlock(struct srcu_struct *srcu, int idx);
 struct kvm_memslots *kvm_vcpu_memslots(struct kvm_vcpu *vcpu);
 struct kvm_memory_slot *search_memslots(struct kvm_memslots *slots, gfn_t gfn, bool approx);
 bool pfn_valid(unsigned long pfn);
-bool nmi_uaccess_okay(void);
 void pagefault_disable(void);
 void pagefault_enable(void);
 bool kvm_arch_has_private_mem(struct kvm *kvm);
