@@ -279,8 +279,8 @@ go_and_run() {
 	go_and_come "$1" && run_vcpu
 }
 
-# nests_on_hotplug CPU TRACED: two results. The CPU goes and comes, and run_vcpu of the test uses it,
-# while the command TRACED traces functions; misnested of the test finds nothing.
+# nests_on_hotplug CPU TRACED: two results. The CPU goes and comes, and run_vcpu of the test uses
+# it, while the command TRACED traces functions; misnested of the test finds nothing.
 nests_on_hotplug() {
 	if ! can_go "$1"; then
 		ktap_test_skip "a CPU comes and goes: none can"
