@@ -387,9 +387,8 @@ static bool no_build_ids(void)
 
 static void start(void)
 {
-	if (!create_vm(&vm, &plain))
+	if (!create_vm_and_vcpu(&vm, &vcpu, &plain))
 		errx(1, "no VM with pages of 4 KiB");
-	create_vcpu(&vm, &vcpu, 0);
 	make_calls(&vcpu, 1);
 	start_vcpu(&vcpu);
 }
@@ -411,7 +410,6 @@ int main(int argc, char **argv)
 	ksft_test_result(other_flags(), "other flags\n");
 	ksft_test_result(no_build_ids(), "no build IDs of the guest's user space\n");
 	stop_vcpu(&vcpu);
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
+	destroy_vm_and_vcpu(&vm, &vcpu);
 	ksft_finished();
 }

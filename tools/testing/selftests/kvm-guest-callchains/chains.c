@@ -29,9 +29,8 @@ static struct vcpu vcpu;
 
 static bool start(const struct layout *layout, unsigned int depth)
 {
-	if (!create_vm(&vm, layout))
+	if (!create_vm_and_vcpu(&vm, &vcpu, layout))
 		return false;
-	create_vcpu(&vm, &vcpu, 0);
 	make_calls(&vcpu, depth);
 	start_vcpu(&vcpu);
 	return true;
@@ -40,8 +39,7 @@ static bool start(const struct layout *layout, unsigned int depth)
 static void stop(void)
 {
 	stop_vcpu(&vcpu);
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 static void test_layout(const char *name, const struct layout *layout)

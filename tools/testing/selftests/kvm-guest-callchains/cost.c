@@ -202,15 +202,13 @@ static double host_cost(unsigned int frames)
 
 static void create(const struct layout *layout)
 {
-	if (!create_vm(&vm, layout))
+	if (!create_vm_and_vcpu(&vm, &vcpu, layout))
 		errx(1, "no VM");
-	create_vcpu(&vm, &vcpu, 0);
 }
 
 static void destroy(void)
 {
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 int main(void)

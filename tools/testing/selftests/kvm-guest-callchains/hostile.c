@@ -503,14 +503,12 @@ static bool aarch32_kernel(void)
 {
 	static const struct layout aarch32 = { 12, 48, .aarch32 = true };
 
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
-	if (!create_vm(&vm, &aarch32)) {
+	destroy_vm_and_vcpu(&vm, &vcpu);
+	if (!create_vm_and_vcpu(&vm, &vcpu, &aarch32)) {
 		missing = "AArch32 at EL1";
-		if (!create_vm(&vm, &plain))
+		if (!create_vm_and_vcpu(&vm, &vcpu, &plain))
 			err(1, "no VM");
 	}
-	create_vcpu(&vm, &vcpu, 0);
 	return missing ||
 	       has_no_chain(MEMORY_IPA + USER_STACK, AARCH32_SVC, MEMORY_IPA + SCRATCH);
 }
@@ -558,17 +556,15 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	ksft_set_plan(ARRAY_SIZE(cases));
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (!create_vm(&vm, &plain))
+		if (!create_vm_and_vcpu(&vm, &vcpu, &plain))
 			err(1, "no VM");
-		create_vcpu(&vm, &vcpu, 0);
 		missing = NULL;
 		good = cases[i].run();
 		if (missing)
 			ksft_test_result_skip("%s: no %s\n", cases[i].name, missing);
 		else
 			ksft_test_result(good, "%s\n", cases[i].name);
-		close_vcpu(&vcpu);
-		destroy_vm(&vm);
+		destroy_vm_and_vcpu(&vm, &vcpu);
 	}
 	ksft_finished();
 }

@@ -55,9 +55,8 @@ static void pin(void)
 /* The guest leaves for the host often, without a return to user space. */
 static void start(void)
 {
-	if (!create_vm(&vm, &plain))
+	if (!create_vm_and_vcpu(&vm, &vcpu, &plain))
 		errx(1, "no VM with pages of 4 KiB");
-	create_vcpu(&vm, &vcpu, 0);
 	set_pc(&vcpu, kernel_code(&vm, k_trap), false);
 	set_register(&vcpu, 20, 1);
 	start_vcpu(&vcpu);
@@ -67,8 +66,7 @@ static void start(void)
 static void stop(void)
 {
 	stop_vcpu(&vcpu);
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 static bool is_guest_code(uint64_t ip)

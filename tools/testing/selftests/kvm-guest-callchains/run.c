@@ -112,3 +112,18 @@ void close_vcpu(struct vcpu *vcpu)
 	munmap(vcpu->run, vcpu->run_size);
 	close(vcpu->fd);
 }
+
+/* A VM with one vCPU. False: the CPU does not have the layout. */
+bool create_vm_and_vcpu(struct vm *vm, struct vcpu *vcpu, const struct layout *layout)
+{
+	if (!create_vm(vm, layout))
+		return false;
+	create_vcpu(vm, vcpu, 0);
+	return true;
+}
+
+void destroy_vm_and_vcpu(struct vm *vm, struct vcpu *vcpu)
+{
+	close_vcpu(vcpu);
+	destroy_vm(vm);
+}

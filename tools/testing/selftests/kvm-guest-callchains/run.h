@@ -59,6 +59,8 @@ void destroy_vm(struct vm *vm);
 void start_vcpu(struct vcpu *vcpu);
 void stop_vcpu(struct vcpu *vcpu);
 void close_vcpu(struct vcpu *vcpu);
+bool create_vm_and_vcpu(struct vm *vm, struct vcpu *vcpu, const struct layout *layout);
+void destroy_vm_and_vcpu(struct vm *vm, struct vcpu *vcpu);
 
 /* Of the architecture's own file */
 bool create_vm(struct vm *vm, const struct layout *layout);

@@ -29,20 +29,6 @@ static struct vm vm;
 static struct vcpu vcpu;
 static struct guest_stack stack;
 
-static bool start(const struct guest *guest)
-{
-	if (!create_vm(&vm, guest->layout))
-		return false;
-	create_vcpu(&vm, &vcpu, 0);
-	return true;
-}
-
-static void end(void)
-{
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
-}
-
 /* Run the vCPU until so many samples of each of the modes are good. */
 static bool stacks_are(unsigned int nr, unsigned int size, unsigned int modes,
 		       bool (*good)(const struct sample *sample, const void *arg), const void *arg)
@@ -122,14 +108,14 @@ static bool has_chain(const struct sample *sample, const void *arg)
 
 static void test_calls(const struct guest *guest)
 {
-	if (!start(guest)) {
+	if (!create_vm_and_vcpu(&vm, &vcpu, guest->layout)) {
 		ksft_test_result_skip("%s: the CPU does not have it\n", guest->name);
 		return;
 	}
 	make_known_calls(&vcpu);
 	ksft_test_result(stacks_are(SAMPLES, SIZE, KERNEL | USER, has_chain, NULL), "%s\n",
 			 guest->name);
-	end();
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 struct copy {
@@ -274,10 +260,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr_guests; i++)
 		test_calls(&guests[i]);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		start(&guests[0]);
+		create_vm_and_vcpu(&vm, &vcpu, guests[0].layout);
 		fill();
 		ksft_test_result(cases[i].run(), "%s\n", cases[i].name);
-		end();
+		destroy_vm_and_vcpu(&vm, &vcpu);
 	}
 	ksft_finished();
 }

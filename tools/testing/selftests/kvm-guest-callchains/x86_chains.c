@@ -63,20 +63,6 @@ static void expect(void)
 	at_user = vm.layout->user_bits == 64 ? USER_CHAIN(64) : USER_CHAIN(32);
 }
 
-static bool start(const struct layout *layout)
-{
-	if (!create_vm(&vm, layout))
-		return false;
-	create_vcpu(&vm, &vcpu, 0);
-	return true;
-}
-
-static void end(void)
-{
-	close_vcpu(&vcpu);
-	destroy_vm(&vm);
-}
-
 static const struct {
 	const char	*name;
 	struct layout	layout;
@@ -97,7 +83,7 @@ static void test_layout(const char *name, const struct layout *layout)
 {
 	struct perf_event_attr attr;
 
-	if (!start(layout)) {
+	if (!create_vm_and_vcpu(&vm, &vcpu, layout)) {
 		ksft_test_result_skip("%s: the CPU does not have it\n", name);
 		return;
 	}
@@ -107,7 +93,7 @@ static void test_layout(const char *name, const struct layout *layout)
 	init_event(&attr);
 	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, MAX_STACK), "%s\n", name);
 	stop_vcpu(&vcpu);
-	end();
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 /* The host's frames below the guest's */
@@ -116,7 +102,7 @@ static void test_host_frames(const struct layout *layout)
 	struct perf_event_attr attr;
 
 	find_vcpu_ioctl();
-	start(layout);
+	create_vm_and_vcpu(&vm, &vcpu, layout);
 	expect();
 	run_program(&vcpu, &work);
 	start_vcpu(&vcpu);
@@ -125,7 +111,7 @@ static void test_host_frames(const struct layout *layout)
 	ksft_test_result(sample_chains(&attr, vcpu.tid, SAMPLES, MAX_STACK),
 			 "the host's frames below the guest's\n");
 	stop_vcpu(&vcpu);
-	end();
+	destroy_vm_and_vcpu(&vm, &vcpu);
 }
 
 /* The scratch page, and records in it of the words that the kernel has */
@@ -485,12 +471,12 @@ int main(void)
 		test_layout(layouts[i].name, &layouts[i].layout);
 	test_host_frames(&wide);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (!start(cases[i].layout)) {
+		if (!create_vm_and_vcpu(&vm, &vcpu, cases[i].layout)) {
 			ksft_test_result_skip("%s: KVM does not have it\n", cases[i].name);
 			continue;
 		}
 		ksft_test_result(cases[i].run(), "%s\n", cases[i].name);
-		end();
+		destroy_vm_and_vcpu(&vm, &vcpu);
 	}
 	ksft_finished();
 }
