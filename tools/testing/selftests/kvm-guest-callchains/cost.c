@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measure the cost of a sample of a guest and of each frame of its chain, for
- * tools/hyptrace/bench; and the cost of the longest chain of a guest, compared with a deep stack
- * of the host
+ * Measure the cost of a sample of a guest, of each frame of its chain and of a copy of its stack,
+ * for tools/hyptrace/bench; and the cost of the longest chain of a guest, compared with a deep
+ * stack of the host
  *
  * usage: cost
  *
@@ -30,6 +30,7 @@
 #define FRAMES		100
 #define PAGES		6	/* as many as a chain may have, and less than a frame more */
 #define PAGE		0x1000UL
+#define STACK_KIB	2
 
 /* Where records are that end in another page, far from the guest's memory */
 #define EXTRA		0x40000000UL
@@ -38,6 +39,8 @@ static const struct layout plain = { 12, 48 };
 static const struct layout deep = { 12, 52, .wide = true };
 static struct vm vm;
 static struct vcpu vcpu;
+static struct guest_stack stack;
+static unsigned int stack_size;	/* bytes of the guest's that samples have; 0: nor registers */
 static uint64_t host_counter, host_stop, host_records[MAX_STACK][2];
 
 /* Counts in the word at @counter until that at @stop is set, with the frame pointer @fp */
@@ -84,6 +87,7 @@ static double kernel_share(const struct loop *loop, struct perf_event_attr *attr
 
 	if (attr && !open_sampler(&sampler, attr, loop->tid))
 		err(1, "perf_event_open");
+	sampler.stack = stack_size ? &stack : NULL;
 	begin = now();
 	insns = insns_of(loop);
 	sleep(1);
@@ -96,6 +100,8 @@ static double kernel_share(const struct loop *loop, struct perf_event_attr *attr
 		*samples = sampler.samples;
 		if (sampler.lost)
 			errx(1, "samples were lost");
+		if (stack_size && stack.copied != stack_size)
+			errx(1, "%lu bytes of the stack", (unsigned long)stack.copied);
 		close_sampler(&sampler);
 	}
 	return (took - insns) / took;
@@ -111,6 +117,8 @@ static double sample_cost(const struct loop *loop, bool host)
 	init_event(&attr);
 	attr.sample_period = PERIOD;
 	attr.exclude_host = !host;
+	if (stack_size)
+		want_guest_stack(&attr, stack_size);
 	/* What begins with the loop is done then. */
 	usleep(300000);
 	idle = kernel_share(loop, NULL, NULL);
@@ -200,6 +208,17 @@ static double host_cost(unsigned int frames)
 	return cost;
 }
 
+/* A sample without callers, but with so many bytes of the stack */
+static double stack_cost(unsigned int bytes)
+{
+	double cost;
+
+	stack_size = bytes;
+	cost = chain_cost(0, 0);
+	stack_size = 0;
+	return cost;
+}
+
 static void create(const struct layout *layout)
 {
 	if (!create_vm_and_vcpu(&vm, &vcpu, layout))
@@ -213,7 +232,7 @@ static void destroy(void)
 
 int main(void)
 {
-	double sample, frames, pages, full, longest, host;
+	double sample, frames, pages, full, word, kibs, longest, host;
 
 	create(&plain);
 	sample = chain_cost(0, 0);
@@ -221,6 +240,8 @@ int main(void)
 	/* The records are in as many pages as there are frames. */
 	pages = chain_cost(PAGES, PAGE);
 	full = chain_cost(MAX_STACK, 16);
+	word = stack_cost(8);
+	kibs = stack_cost(STACK_KIB * 1024 + 8);
 	destroy();
 	create(&deep);
 	longest = longest_cost();
@@ -229,6 +250,8 @@ int main(void)
 	printf("guest_sample_insns %.0f insns\n", sample);
 	printf("guest_frame_insns.same_page %.0f insns\n", (frames - sample) / FRAMES);
 	printf("guest_frame_insns.other_page %.0f insns\n", (pages - sample) / PAGES);
+	printf("guest_stack_insns.word %.0f insns\n", word - sample);
+	printf("guest_stack_insns.kib %.0f insns\n", (kibs - word) / STACK_KIB);
 	/* Without what any sample costs: a chain as deep, or as far apart, as it may be */
 	printf("guest_chain_insns.deep %.0f insns\n", full - sample);
 	printf("guest_chain_insns.pages %.0f insns\n", longest - sample);
