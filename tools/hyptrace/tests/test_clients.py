@@ -205,7 +205,15 @@ for cpu in $(seq 0 $(($(nproc) - 1))); do
 done
 wait
 END
-chmod +x /bin/numbers
+# As many, which no recorder reads until events were lost
+cat >/bin/unread <<'END'
+#!/bin/sh
+recorders=$(ps -o pid,ppid,comm | awk "\$2 == $PPID && \$3 == \"trace-cmd\" { print \$1 }")
+kill -STOP $recorders || exit; numbers "$1" &
+until grep -q "^overrun: [1-9]" "$HYP/per_cpu/cpu0/stats" || ! kill -0 $!; do :; done
+kill -CONT $recorders; wait
+END
+chmod +x /bin/numbers /bin/unread
 ended() { ! kill -0 "$1" 2>/dev/null; }
 # The listener wants to know by which name it was called.
 mkdir -p /etc; echo 127.0.0.1 localhost >/etc/hosts; echo hosts: files >/etc/nsswitch.conf
@@ -272,7 +280,7 @@ SESSIONS = {
                        "trace-cmd stop $B; trace-cmd show $B >$out/show; trace-cmd extract $B",
                        printed),
     "record --nosplice": ("trace-cmd record $ALL:selftest --nosplice numbers 1000", numbers),
-    "record, events lost": ("trace-cmd record $ALL:selftest -b 8 numbers 10000", lost),
+    "record, events lost": ("trace-cmd record $ALL:selftest -b 8 unread 10000", lost),
     # Without a command, trace-cmd records until a signal ends it.
     "record, interrupted": ("trace-cmd record $ALL >recorder 2>&1 & "
                             "until_true 20 grep -q 1 $HYP/tracing_on; $GUEST; "

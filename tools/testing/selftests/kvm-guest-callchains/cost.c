@@ -27,10 +27,13 @@
 #define GUEST_INSNS	4		/* of k_count() */
 #define HOST_INSNS	5		/* of host_count() */
 #define PERIOD		10000000	/* ns */
+#define WINDOW		350000		/* us; for so many samples at least: */
+#define FEW		20
+#define WINDOWS		3
 #define FRAMES		100
 #define PAGES		6	/* as many as a chain may have, and less than a frame more */
 #define PAGE		0x1000UL
-#define STACK_KIB	2
+#define STACK_KIB	6
 
 /* Where records are that end in another page, far from the guest's memory */
 #define EXTRA		0x40000000UL
@@ -77,42 +80,59 @@ static double insns_of(const struct loop *loop)
 	return loop->insns * __atomic_load_n(loop->counter, __ATOMIC_RELAXED);
 }
 
-/* What share of the time is not the loop's, and how many samples were taken */
-static double kernel_share(const struct loop *loop, struct perf_event_attr *attr,
-			   uint64_t *samples)
+/* How long the CPU was not in the loop */
+static double kernel_time(const struct loop *loop, double *took)
 {
-	double begin, insns, took;
-	struct sampler sampler;
-	struct sample sample;
+	double begin = now(), insns = insns_of(loop);
 
-	if (attr && !open_sampler(&sampler, attr, loop->tid))
-		err(1, "perf_event_open");
-	sampler.stack = stack_size ? &stack : NULL;
-	begin = now();
-	insns = insns_of(loop);
-	sleep(1);
+	usleep(WINDOW);
 	insns = insns_of(loop) - insns;
-	took = now() - begin;
-	if (attr) {
-		/* All of them are in the ring still. */
-		while (next_sample(&sampler, &sample))
-			;
-		*samples = sampler.samples;
-		if (sampler.lost)
-			errx(1, "samples were lost");
-		if (stack_size && stack.copied != stack_size)
-			errx(1, "%lu bytes of the stack", (unsigned long)stack.copied);
-		close_sampler(&sampler);
-	}
-	return (took - insns) / took;
+	*took = now() - begin;
+	return *took - insns;
 }
 
-/* Instructions of the kernel for each sample of the loop */
+/* What share of the time that is without samples */
+static double idle_share(const struct loop *loop)
+{
+	double took, time = kernel_time(loop, &took);
+
+	return time / took;
+}
+
+/* Instructions of the kernel for each sample of a window */
+static double window_cost(const struct loop *loop, struct perf_event_attr *attr, double idle)
+{
+	struct sampler sampler;
+	struct sample sample;
+	double took, time;
+
+	if (!open_sampler(&sampler, attr, loop->tid))
+		err(1, "perf_event_open");
+	sampler.stack = stack_size ? &stack : NULL;
+	time = kernel_time(loop, &took);
+	/* All of them are in the ring still. */
+	while (next_sample(&sampler, &sample))
+		;
+	if (sampler.lost || sampler.samples < FEW)
+		errx(1, "%lu samples, and %lu lost", (unsigned long)sampler.samples,
+		     (unsigned long)sampler.lost);
+	if (stack_size && stack.copied != stack_size)
+		errx(1, "%lu bytes of the stack", (unsigned long)stack.copied);
+	close_sampler(&sampler);
+	return (time - idle * took) / sampler.samples;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The least of some windows: what else the kernel does in one adds to it. */
 static double sample_cost(const struct loop *loop, bool host)
 {
+	double idle = 1, cost = PERIOD;
 	struct perf_event_attr attr;
-	uint64_t samples = 0;
-	double idle, busy;
+	unsigned int i;
 
 	init_event(&attr);
 	attr.sample_period = PERIOD;
@@ -121,11 +141,11 @@ static double sample_cost(const struct loop *loop, bool host)
 		want_guest_stack(&attr, stack_size);
 	/* What begins with the loop is done then. */
 	usleep(300000);
-	idle = kernel_share(loop, NULL, NULL);
-	busy = kernel_share(loop, &attr, &samples);
-	if (samples < 50)
-		errx(1, "%lu samples", (unsigned long)samples);
-	return (busy - idle) * PERIOD;
+	for (i = 0; i < WINDOWS; i++)
+		idle = least(idle, idle_share(loop));
+	for (i = 0; i < WINDOWS; i++)
+		cost = least(cost, window_cost(loop, &attr, idle));
+	return cost;
 }
 
 static double guest_cost(uint64_t fp)
