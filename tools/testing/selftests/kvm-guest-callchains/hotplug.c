@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/kvm.h>
 
 #include "../kselftest.h"
 #include "chain.h"
@@ -61,6 +64,36 @@ static void add_vcpu(int id)
 	set_register(&vcpus[id], 29, random_record());
 }
 
+/* What KVM_RUN prepares is done, and the guest is not entered. */
+static bool can_run(const struct vcpu *vcpu)
+{
+	int ret;
+
+	vcpu->run->immediate_exit = 1;
+	ret = ioctl(vcpu->fd, KVM_RUN, 0);
+	vcpu->run->immediate_exit = 0;
+	if (ret == 0 || (errno != EINTR && errno != EINVAL))
+		err(1, "KVM_RUN");
+	return errno == EINTR;
+}
+
+/* pKVM of Linux 7.3 takes no vCPU of a VM any more once one has run. */
+static bool takes_late_vcpus(void)
+{
+	bool taken;
+	int id;
+
+	start_vm();
+	for (id = 0; id < 2; id++) {
+		add_vcpu(id);
+		taken = can_run(&vcpus[id]);
+	}
+	for (id = 0; id < 2; id++)
+		close_vcpu(&vcpus[id]);
+	destroy_vm(&vm);
+	return taken;
+}
+
 static void sample(struct sampler *sampler, const struct vcpu *vcpu)
 {
 	struct perf_event_attr attr;
@@ -95,15 +128,16 @@ static void move_to_other_cpu(pid_t tid)
 		err(1, "sched_setaffinity");
 }
 
-/* One vCPU runs on; others are created, run for a while and closed. */
-static bool vcpus_of_one_vm(struct sampler *first, uint64_t *callers)
+/* One vCPU runs on; others are created, if they are @late, run for a while and closed. */
+static bool vcpus_of_one_vm(struct sampler *first, bool late, uint64_t *callers)
 {
 	struct sampler sampler;
 	bool good = true;
 	int id;
 
 	for (id = 1; good && id < MAX_VCPUS; id++) {
-		add_vcpu(id);
+		if (late)
+			add_vcpu(id);
 		start_vcpu(&vcpus[id]);
 		sample(&sampler, &vcpus[id]);
 		usleep(below(10000));
@@ -118,14 +152,16 @@ static bool vcpus_of_one_vm(struct sampler *first, uint64_t *callers)
 
 static bool vcpus_come_and_go(uint64_t *callers, unsigned int *lives)
 {
+	bool late = takes_late_vcpus(), good;
 	struct sampler sampler;
-	bool good;
+	int id;
 
 	start_vm();
-	add_vcpu(0);
+	for (id = 0; id < (late ? 1 : MAX_VCPUS); id++)
+		add_vcpu(id);
 	start_vcpu(&vcpus[0]);
 	sample(&sampler, &vcpus[0]);
-	good = vcpus_of_one_vm(&sampler, callers);
+	good = vcpus_of_one_vm(&sampler, late, callers);
 	*lives += MAX_VCPUS - 1;
 	close_sampler(&sampler);
 	stop_vcpu(&vcpus[0]);
