@@ -157,33 +157,21 @@ def test_prefix(checks, monkeypatch, topic):
     clean()
 
 
-def passes(checks, base, tests):
-    """Another base passes these tests, in a run of its own."""
+@pytest.mark.series
+@pytest.mark.alone
+@pytest.mark.skipif(BASE != MAIN, reason="another base tests itself alone")
+@pytest.mark.parametrize("base", OTHERS)
+@pytest.mark.parametrize("named", [pytest.param("tests", marks=pytest.mark.seconds(400)),
+                                   pytest.param("boots", marks=pytest.mark.seconds(1500))])
+def test_base(checks, base, named):
+    """Another base passes the tests that its file names: its topics apply, are mails, compile; its
+    kernel runs them."""
+    tests = getattr(patches.base(base), named)
     given = {"BASE": base, "SET": "", "TESTS": tests, "SOURCE": "", "TOPIC": ""}
     said = process.run([sys.executable, "-B", "-m", "hyptrace", "check"], cwd=ROOT, check=False,
                        env=os.environ | {"PYTHONPATH": str(TOOLS.parent)} | given).stdout
     checks(f"make check BASE={base} SET= TESTS=\"{tests}\"",
            re.search(r"^[1-9]\d* passed, 0 failed$", said, re.M), said)
-
-
-@pytest.mark.series
-@pytest.mark.alone
-@pytest.mark.seconds(400)
-@pytest.mark.skipif(BASE != MAIN, reason="another base tests itself alone")
-@pytest.mark.parametrize("base", OTHERS)
-def test_base(checks, base):
-    """Another base's topics apply, are mails, compile."""
-    passes(checks, base, patches.base(base).tests)
-
-
-@pytest.mark.series
-@pytest.mark.alone
-@pytest.mark.seconds(1500)
-@pytest.mark.skipif(BASE != MAIN, reason="another base tests itself alone")
-@pytest.mark.parametrize("base", OTHERS)
-def test_base_boots(checks, base):
-    """Another base's kernel runs its topics."""
-    passes(checks, base, patches.base(base).boots)
 
 
 @pytest.mark.variants
