@@ -13,9 +13,9 @@ from hyptrace.machine import BUILD, Failure, cross_for, need, note, option
 
 # Of the machine's own release: that is also the compiler's C library.
 LIBRARIES = """libtraceevent-dev libelf-dev libdw-dev libbz2-dev zlib1g-dev libzstd-dev liblzma-dev
-    libslang2-dev"""
-# Other languages, libunwind in place of libdw, BPF
-WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE LIBUNWIND LIBBPF SDT LIBNUMA LIBAUDIT LIBCRYPTO
+    libslang2-dev libssl-dev"""
+# Other languages, libunwind in place of libdw
+WITHOUT = """LIBPERL LIBPYTHON JVMTI DEMANGLE LIBUNWIND SDT LIBNUMA LIBAUDIT LIBCRYPTO
     LIBCAP LIBBABELTRACE LIBPFM4 LIBLLVM LIBDEBUGINFOD GTK2 RUST""".split()
 # In place of the C library's functions that load libraries, which may be of another release:
 # libtraceevent's plugins of a Debian machine end perf with SIGSEGV. perf has no plugins then, no
@@ -40,6 +40,14 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *buf, size_t size, st
 WRAP = " ".join(f"-Wl,--wrap={name}" for name in "dlopen dlerror getpwnam_r getpwuid_r".split())
 
 
+def _bpftool(tree, out):
+    """bpftool for this machine, which perf's make would link with perf's own flags. It is where
+    that expects it."""
+    out = out / "util/bpf_skel/.tmp"
+    out.mkdir(parents=True, exist_ok=True)
+    process.run(["make", "-s", "-C", tree / "tools/bpf/bpftool", f"OUTPUT={out}/", "bootstrap"])
+
+
 def _make(arch, tree, out, root):
     """Run perf's make, which links perf again for its own sources only. The C library's headers
     come from the compiler."""
@@ -52,6 +60,7 @@ def _make(arch, tree, out, root):
     words = ["-C", tree / "tools/perf", f"O={out}", f"LDFLAGS=-static -L{lib} {static} {WRAP}",
              f"EXTRA_CFLAGS=-idirafter {include} -idirafter {include / lib.name}",
              *(f"NO_{name}=1" for name in WITHOUT), "V=0", "perf"]
+    _bpftool(tree, out)
     kernel.long_make(arch, out.with_name(out.name.replace("-build", ".log")),
                      "building perf", words, PKG_CONFIG_SYSROOT_DIR=str(root),
                      PKG_CONFIG_LIBDIR=f"{lib}/pkgconfig:{root}/usr/share/pkgconfig")
