@@ -61,7 +61,7 @@ def in_pytest(name, _):
     """Checks of another test of the driver's."""
     words = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "test_perf_kvm.py"]
     return failures(process.run(words, check=False, cwd=TOOLS / "tests", env=os.environ | {
-        "TESTS": name, "SET": "", "PYTHONPATH": str(TOOLS.parent)}).stdout)
+        "TESTS": name, "SET": "", "OF_TEST": "1", "PYTHONPATH": str(TOOLS.parent)}).stdout)
 
 
 def in_hypstat(test):
