@@ -67,10 +67,10 @@ record() {
 	keep "$name"
 }
 
-# live NAME HYPERCALLS OPTION...: until so many are shown, and two displays more.
+# live NAME EVENT NUMBER OPTION...: until so many of the event are shown, and two displays more.
 live() {
-	live=$1 hypercalls=$2
-	shift 2
+	live=$1 event=$2 number=$3
+	shift 3
 	mkfifo "$live.keys"
 	perf kvm stat live "$@" -d 1 --per-vcpu <>"$live.keys" >"$out/$live" 2>&1 &
 	perf=$!
@@ -88,7 +88,8 @@ displayed() {
 }
 
 shown() {
-	[ "$(awk '$1 == "HVC64" { n += $2 } END { print n + 0 }' "$out/$live")" -ge "$hypercalls" ]
+	[ "$(awk -v event="$event" '$1 == event { n += $2 } END { print n + 0 }' "$out/$live")" \
+		-ge "$number" ]
 }
 
 # Two VMs, whose vCPUs have run before and, but for one, never return to user space: the n-th has
@@ -99,11 +100,12 @@ exits() {
 	record rounds main -a
 	said main.report perf kvm -i "$out/main.data" stat report --stdio --per-vcpu
 	said x86.report perf kvm -i /test/x86.data stat report --stdio --per-vcpu
-	# Live mode takes timerfd_create(), which the kernel for x86-64 lacks.
-	if [ "$(uname -m)" != x86_64 ]; then
-		live live 4000 -a
-		live live-two 3000 -p "$(cat two.pid)" --percentiles
-	fi
+	live live $hypercall 4000 -a
+	live live-two $hypercall 3000 -p "$(cat two.pid)" --percentiles
+	live bpf $hypercall 4000 -ab
+	live bpf-two $hypercall 3000 -b -p "$(cat two.pid)" --percentiles
+	live bpf-mmio $write 4 -ab --event=mmio
+	said bpf-duration perf kvm stat live -ab --duration=5
 	record rounds one -p "$(cat four.pid)"
 	record rounds losses -a -m 1
 	umount /sys/kernel/debug
@@ -126,6 +128,8 @@ changes() {
 	# Two threads run vCPU 0 in turn: each goes on where the other has left the guest.
 	guest swap vcpus=2 hvc=20 sysreg=10 mmio=30 threads=2
 	record rounds swap -a
+	live swap-bpf $hypercall 60 -ab
+	live swap-mmio $write 15 -ab --event=mmio
 	end
 	# A vCPU runs when the recording begins, and debugfs is not there.
 	guest busy vcpus=2 hvc=10000 sysreg=0
@@ -187,8 +191,10 @@ durations() {
 	record rounds shared -a -e sched:sched_switch
 	record rounds process -p "$(cat shared.pid)"
 	record rounds without -a --no-switch-events
-	live shared-live 10000 -a
-	live process-live 10000 -p "$(cat shared.pid)"
+	live shared-live $hypercall 10000 -a
+	live process-live $hypercall 10000 -p "$(cat shared.pid)"
+	live shared-bpf $hypercall 10000 -ab
+	live process-bpf $hypercall 10000 -b -p "$(cat shared.pid)"
 	end
 }
 
@@ -214,6 +220,13 @@ begin() {
 finished() {
 	printf 'ok 1 - each step is done\n1..1\n'
 }
+
+# How perf names what the guests do
+# shellcheck disable=SC2034 # for the functions above
+case $(uname -m) in
+x86_64) hypercall=hypercall write=0xd0000:W ;;
+*) hypercall=HVC64 write=0x10000000:W ;;
+esac
 
 main() {
 	begin "$1"

@@ -81,8 +81,8 @@ KINDS = {
                         ("hist", "how_long_events_took"), ("percentiles", "percentiles"),
                         ("switches", "how_long_threads_were_off_the_cpu"),
                         ("samples", "why_there_are_no_samples_of_guests"),
-                        ("off", "time_off_the_cpu"), ("slow", "slow_exits"),
-                        ("lines", "lines_for_programs"))}
+                        ("bpf", "bpf_programs_count"), ("off", "time_off_the_cpu"),
+                        ("slow", "slow_exits"), ("lines", "lines_for_programs"))}
 
 
 @pytest.fixture(name="work", scope="session")

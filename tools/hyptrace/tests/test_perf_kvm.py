@@ -18,7 +18,7 @@ from hyptrace import objects, tree
 from hyptrace.bench import TRACEPOINTS
 from hyptrace.kvmstat import NAMES, counts, each, fails, falls, good, has, is_counted, parse
 from hyptrace.kvmstat import says
-from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, scaled
+from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, number, scaled
 
 pytestmark = pytest.mark.topics
 
@@ -148,19 +148,55 @@ def judge_neither(said, checks):
         ("without both, exits are known", "neither", "", has(4000)))
 
 
+def displays(text):
+    """What the displays of live mode show, as Vcpus by "VM/VCPU"."""
+    return [parse(display) for display in text.split("Analyze events")]
+
+
+def all_displays(text):
+    """The same, together: what has ended, and what is still open."""
+    found = {}
+    for display in displays(text):
+        for vcpu, table in display.items():
+            events = found.setdefault(vcpu, kvmstat.Vcpu({})).events
+            for name in events.keys() | table.events.keys():
+                event = table.events.get(name, kvmstat.Event())
+                ended = events.get(name, kvmstat.Event()).ended + event.ended
+                events[name] = event._replace(ended=ended)
+    return found
+
+
+def judge_bpf(said, checks, *rows):
+    """What BPF programs count is what KVM has counted."""
+    for name, guest, kind in rows:
+        text, names = said.text(name), NAMES[said.arch]
+        checks.equals(f"{name}: events of each vCPU", {
+            vcpu: kvmstat.reported(table, names) for vcpu, table in all_displays(text).items()}, {
+                vcpu: found for vcpu, one in said.vcpus(name, guest).items()
+                for found in [kvmstat.counted(one, kind, names)] if +found})
+        checks(f"{name}: nothing is lost or unknown", not re.search("unknown|lost|not known", text),
+               text)
+
+
 def judge_live(said, checks):
     """All displays together have what these guests did, and nothing else."""
+    hypercall = NAMES[said.arch].hypercall
     for name, guest in {"live": "*", "live-two": "two"}.items():
         found = Counter()
         for display in said.text(name).split("Analyze events"):
-            found.update(counts(display, "HVC64", ended=True))
+            found.update(counts(display, hypercall, ended=True))
         checks.equals(f"{name}: hypercalls of each vCPU", +found, Counter(
             {vcpu: one["hvc"] for vcpu, one in said.vcpus(name, guest).items()}))
-    found = [event for display in said.text("live-two").split("Analyze events")
-             for table in parse(display).values() for event in table.events.values() if event.ended]
-    checks("live-two: percentiles", found and all(
-        len(event.percentiles) == 4 and [event.min, *event.percentiles, event.max] ==
-        sorted([event.min, *event.percentiles, event.max]) for event in found), found)
+    for name in "live-two", "bpf-two":
+        found = [event for display in displays(said.text(name))
+                 for table in display.values() for event in table.events.values() if event.ended]
+        checks(f"{name}: percentiles", found and all(
+            len(event.percentiles) == 4 and [event.min, *event.percentiles, event.max] ==
+            sorted([event.min, *event.percentiles, event.max]) for event in found), found)
+    judge_bpf(said, checks, ("bpf", "*", "vmexit"), ("bpf-two", "two", "vmexit"),
+              ("bpf-mmio", "*", "mmio"))
+    checks("BPF programs do not show long events",
+           fails("--duration needs each event")(said.text("bpf-duration")))
 
 
 def judge_files(said, checks):
@@ -190,7 +226,7 @@ def test_exits(boots, checks, config, mode, cpu):
     """Two VMs: exits, traps and accesses of each vCPU are those that KVM has counted, whatever says
     which thread runs which vCPU."""
     said = boots("exits", mode=mode, cpu=cpu, config=config)
-    for name in "perf kvm stat", "perf kvm stat: times":
+    for name in "perf kvm stat", "perf kvm stat: times", "perf kvm stat: counted by BPF":
         checks(f"perf test '{name}'", says(f": {name} *: Ok")(said.text("shell")),
                said.text("shell"))
     for title, *which in (
@@ -209,7 +245,7 @@ def test_exits(boots, checks, config, mode, cpu):
     judge_neither(said, checks)
     if said.arch == "arm64":
         said.compare("traps of each vCPU", "main", kind="trap")
-        judge_live(said, checks)
+    judge_live(said, checks)
     if mode == "protected":
         judge_files(said, checks)
 
@@ -221,6 +257,7 @@ def test_changes(boots, checks, mode, cpu):
     said = boots("changes", mode=mode, cpu=cpu)
     said.compare("threads are exchanged", "swap")
     said.compare("threads are exchanged: accesses", "swap", kind="mmio")
+    judge_bpf(said, checks, ("swap-bpf", "swap", "vmexit"), ("swap-mmio", "swap", "mmio"))
     said.check(("a vCPU that runs already", "busy", "--per-vcpu", lambda text:
                not says("unknown")(text) and is_counted(text, said.vcpus("busy"), lossy=True) and
                each("HVC64", lambda event: event.ended > 0)(text)))
@@ -308,10 +345,11 @@ def judge_shared(said, checks):
             (f"{name}: user space sleeps", name, "", each("DABT_LOW", lambda event: (
                 event.ended == 20 and 4900 < event.off[1] < event.mean - event.off[0] + 1))),
             (f"{name}: all is known", name, "", lambda text: "switches are missing" not in text))
-        events = [event for display in said.text(f"{name}-live").split("Analyze events")
-                  for table in parse(display).values() for event in table.events.values()]
-        checks(f"{name}, live", any(event.off and event.off[0] > 100 for event in events) and any(
-            event.off and event.off[1] > 4900 for event in events), events)
+        for how in "live", "bpf":
+            events = [event for display in displays(said.text(f"{name}-{how}"))
+                      for table in display.values() for event in table.events.values()]
+            checks(f"{name}, {how}", any(event.off and event.off[0] > 100 for event in events) and
+                   any(event.off and event.off[1] > 4900 for event in events), events)
     said.check(("context switches that are not recorded", "without", "", lambda text:
                good(text) and " preempted" not in text))
 
@@ -503,6 +541,21 @@ def test_how_long_threads_were_off_the_cpu(checks):
 def test_why_there_are_no_samples_of_guests(checks):
     """What is said of that, and when cycles fall back to cpu-clock."""
     run_suite(checks, "why there", "kvm-no-samples.c")
+
+
+@pytest.mark.host
+@pytest.mark.seconds(10)
+def test_bpf_programs_count(checks, tmp_path):
+    """The programs of --use-bpf in user space count what a model does.
+
+      SEED=n      of what threads do
+    """
+    need("check")
+    process.run(["make", "-s", "-C", TREE / "tools/testing/perf-kvm-bpf", f"O={tmp_path}"])
+    done = process.run([tmp_path / "bpf_test", str(number("SEED", random.randrange(1 << 30))),
+                        "500"], check=False)
+    checks("threads that do anything", not done.returncode and done.stdout.startswith("ok: "),
+           done.stdout)
 
 
 @pytest.mark.host

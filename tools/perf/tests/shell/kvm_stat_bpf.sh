@@ -1,0 +1,83 @@
+#!/bin/sh
+# perf kvm stat: counted by BPF
+# SPDX-License-Identifier: GPL-2.0
+#
+# BPF programs count the exits of a VM, and how long they take.
+
+# What lib/kvm_vm.sh has
+# shellcheck disable=SC2154
+# shellcheck source-path=SCRIPTDIR source=lib/kvm_vm.sh
+. "$(dirname "$0")"/lib/kvm_vm.sh
+
+err=0
+
+# displayed NUMBER: live mode has shown so many displays, within a minute.
+displayed()
+{
+	tries=0
+	until [ "$(grep -c "Analyze events" "$data/report")" -ge "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 600 ] || return 1
+		sleep 0.1
+	done
+}
+
+# live OPTION...: the displays of a round of the VM, until two are behind it
+live()
+{
+	mkfifo "$data/keys"
+	perf kvm stat live -a --use-bpf -d 1 "$@" <> "$data/keys" > "$data/report" 2>&1 &
+	perf=$!
+	if displayed 1; then
+		echo >&3
+		wait_for_round 1 && displayed $(($(grep -c "Analyze events" "$data/report") + 2))
+	fi
+	kill -TERM $perf 2> /dev/null
+	wait $perf
+}
+
+# expect TEST EVENT SAMPLES
+expect()
+{
+	found=$(awk -v event="$2" '$1 == event { n += $2 } END { print n + 0 }' "$data/report")
+	if [ "$found" = "$3" ]; then
+		echo "$1 [Success]"
+	else
+		echo "$1: $2 $found, not $3 [Failed]"
+		cat "$data/report"
+		err=1
+	fi
+}
+
+# User space takes 20 ms for each access to the device: from 2^24 ns on
+accesses_take_long()
+{
+	awk -F '|' -v title="$access:" '
+		/:$/ { mine = $0 == title }
+		mine && NF == 4 && !/COUNT/ { n[$1 + 0 >= 16777] += $2 }
+		END { exit n[0] || n[1] != 7 }' "$data/report"
+}
+
+perf version --build-options 2>&1 | grep -q 'bpf_skeletons: \[ on ' ||
+	skip "perf kvm stat: built without BPF skeletons"
+[ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
+[ "$(id -u)" = 0 ] || skip "perf kvm stat: not allowed to load BPF programs"
+start_vm delay=20000 || skip "perf kvm stat: no VM"
+
+live --histogram
+expect "hypercalls" "$hypercall" 300
+expect "instructions that KVM emulates" "$emulated" 150
+expect "accesses to a device" "$access" 7
+if accesses_take_long; then
+	echo "times [Success]"
+else
+	echo "times [Failed]"
+	cat "$data/report"
+	err=1
+fi
+if grep -qi "lost" "$data/report"; then
+	echo "events were lost [Failed]"
+	err=1
+fi
+
+exit $err
