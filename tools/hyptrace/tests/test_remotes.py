@@ -6,33 +6,45 @@ import re
 import pytest
 
 from hyptrace import clients, image, trace
-from hyptrace.machine import BASE, MAIN, ROOT
+from hyptrace.machine import BASE, MAIN
 
 pytestmark = [pytest.mark.variants,
               pytest.mark.skipif(BASE == MAIN, reason="6.12 has no remotes of its own")]
 MODES = ("protected", "max"), ("nvhe", "cortex-a72")
-TESTS = ROOT / "tools/testing/selftests/ftrace/test.d/remotes"
 # The numbers are written on one CPU; what the recorder does, on all.
 RECORD = """cp -R usr /
 for number in $(seq 1 1000); do
 	echo "echo $number >/sys/kernel/tracing/remotes/hypervisor/write_event"
 done >numbers
-trace-cmd record -B hypervisor -e hypervisor -b 512 -o /out/all.dat taskset 2 sh numbers &&
-	trace-cmd report -i /out/all.dat >/out/all
-trace-cmd record -B hypervisor -e hypervisor:selftest -b 512 -o /out/one.dat taskset 2 sh numbers &&
-	trace-cmd report -i /out/one.dat >/out/one
-cat /sys/kernel/tracing/instances/hypervisor/tracing_on
+# record NAME EVENTS
+record() {
+	trace-cmd record -B hypervisor -e $2 -b 512 -o /out/$1.dat taskset 2 sh numbers \
+		>/out/$1.said 2>&1 && trace-cmd report -i /out/$1.dat >/out/$1 &&
+		trace-cmd report -i /out/$1.dat --stat >/out/$1.stats
+}
+record all hypervisor && record one hypervisor:selftest || exit
+trace-cmd stat -B hypervisor >/out/stat 2>&1
+# The oldest of the numbers are lost, and trace-cmd counts them.
+trace-cmd start -B hypervisor -e hypervisor:selftest -b 8; taskset 2 sh numbers
+trace-cmd stop -B hypervisor
+trace-cmd extract -B hypervisor -o /out/lost.dat >/out/lost.said 2>&1 &&
+	trace-cmd report -i /out/lost.dat >/out/lost
 """
+# What trace-cmd says of a recording without a fault
+FINE = r"(CPU\d data recorded at offset=\w+|    \d+ bytes in size \(\d+ uncompressed\)|" \
+    r"Buffer: hypervisor|)"
 
 
-@pytest.mark.seconds(120)
+@pytest.mark.seconds(300)
 @pytest.mark.parametrize("mode, cpu", MODES)
 def test_ftrace(vm, selftest, mode, cpu):
-    """Each script that the series adds: of a remote in the kernel, and of the hypervisor."""
-    names = sorted(str(path.relative_to(TESTS)) for path in TESTS.rglob("*.tc"))
+    """Each script for remotes, the kernel's own and those that the series adds: of a remote in the
+    kernel, and of the hypervisor."""
+    files = selftest("ftrace")
+    scripts = files / "ftrace/test.d/remotes"
+    names = sorted(str(path.relative_to(scripts)) for path in scripts.rglob("*.tc"))
     vm.tests(f"{mode} {cpu}", [f"./ftracetest -K test.d/remotes/{name}" for name in names],
-             "cd ftrace; PATH=$PATH:$PWD", files=selftest("ftrace"), mode=mode, cpu=cpu,
-             timeout=900)
+             "cd ftrace; PATH=$PATH:$PWD", files=files, mode=mode, cpu=cpu, timeout=900)
 
 
 def numbers(lines):
@@ -48,10 +60,24 @@ def strange(lines):
     return [line for line in lines[1:] if not event.match(line) and not line.startswith("hypervi")]
 
 
+def complaints(lines):
+    return [line for line in lines if not re.fullmatch(FINE, line)]
+
+
+def left_or_lost(lines):
+    """What the files stats of the CPUs say at the end: no event is left, and none was lost."""
+    counted = re.findall(r"^(entries|overrun|dropped events|read events): (\d+)$",
+                         "\n".join(lines), re.M)
+    return [(name, count) for name, count in counted if name != "read events" and count != "0"] + \
+        [name for name in ("entries", "overrun", "dropped events", "read events")
+         if name not in dict(counted)]
+
+
 @pytest.mark.seconds(60)
 @pytest.mark.parametrize("mode, cpu", MODES)
 def test_trace_cmd(vm, checks, tmp_path, mode, cpu):
-    """Debian 13's trace-cmd, unmodified, records each number and shows each event by its name."""
+    """Debian 13's trace-cmd, unmodified, records each number, shows each event by its name, counts
+    those that were lost, and has no complaint."""
     clients.install(tmp_path, image.suite("trixie", "trace-cmd", "trace-cmd"), "usr/bin/trace-cmd")
     out = vm.ok("the machine ends well", RECORD, files=tmp_path, mode=mode, cpu=cpu,
                 timeout=300).out
@@ -59,5 +85,15 @@ def test_trace_cmd(vm, checks, tmp_path, mode, cpu):
         lines = trace.read(out / name)
         checks.equals(f"{name}: each number, in order", numbers(lines), list(range(1, 1001)))
         checks.equals(f"{name}: each event has its fields", strange(lines)[:8], [])
+        checks.equals(f"{name}: no complaint", complaints(trace.read(out / f"{name}.said")), [])
+        checks.equals(f"{name}: nothing left or lost",
+                      left_or_lost(trace.read(out / f"{name}.stats")), [])
+    checks.equals("stat: the sizes", [line.strip() for line in trace.read(out / "stat")
+                                      if re.fullmatch(r" +\d+( \(unloaded\))?", line)],
+                  ["7 (unloaded)", "14"])
+    found = numbers(trace.read(out / "lost"))
+    checks.equals("lost: the newest numbers", found, list(range(1001 - len(found), 1001)))
+    checks.equals("lost: trace-cmd counts the others", complaints(trace.read(out / "lost.said")),
+                  [f"CPU 1: {1000 - len(found)} events lost"])
     entered = sum(": hyp_enter: " in line for line in trace.read(out / "all"))
     checks("EL2 was entered for each number, and more often", entered > 1000, str(entered))
