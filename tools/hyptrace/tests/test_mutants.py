@@ -12,7 +12,7 @@ from concurrent import futures
 
 import pytest
 from hyptrace import fuzz, hypstat, kernel as kernels, process, results, tree, vm
-from hyptrace.machine import BUILD, TOOLS, need, scaled
+from hyptrace.machine import BASE, BUILD, MAIN, TOOLS, need, scaled
 from hyptrace.tests.conftest import script_of
 from hyptrace.tests.test_kselftest import SETUP, in_uml
 
@@ -57,6 +57,17 @@ def in_vm(suite, script, mode, suites, test):
         ["the machine ends well"] * bool(result.status)
 
 
+def in_ftrace(test):
+    """A script of ftrace's selftest for remotes, in a VM."""
+    kernels.build("mutant", targets=["Image"])
+    result = vm.boot(script_of([f"./ftracetest -K test.d/remotes/{test}"],
+                               "cd ftrace; PATH=$PATH:$PWD"),
+                     files=kernels.selftest("ftrace", "mutant"), config="mutant",
+                     mode="protected", timeout=300)
+    made = results.read(result.output, test)
+    return [test] if result.status or not all(check.passed for check in made) else []
+
+
 def in_pytest(name, _):
     """Checks of another test of the driver's."""
     words = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "test_perf_kvm.py"]
@@ -83,6 +94,8 @@ KINDS = {
                         ("samples", "why_there_are_no_samples_of_guests"),
                         ("bpf", "bpf_programs_count"), ("off", "time_off_the_cpu"),
                         ("slow", "slow_exits"), ("lines", "lines_for_programs"))}
+# Those of another base's tree
+OF_BASE = {"ftrace": (in_ftrace, KERNEL, 90)}
 
 
 @pytest.fixture(name="work", scope="session")
@@ -108,13 +121,16 @@ def forget(out, name):
 
 
 def parameters():
-    """Each mistake as parameters of a test."""
+    """Each mistake in this base's tree as parameters of a test."""
+    kinds = KINDS if BASE == MAIN else OF_BASE
     text = (TOOLS / "mutants").read_text("utf-8")
     for name, path, edit, test in re.findall(r"^([^#\t]+)\t(.*)\t(.*)\t(.*)$", text, re.M):
         kind, test = test.split(":", 1)
-        mark = pytest.mark.boots("default") if KINDS[kind][1] == KERNEL else pytest.mark.alone
+        if kind not in kinds:
+            continue
+        mark = pytest.mark.boots("default") if kinds[kind][1] == KERNEL else pytest.mark.alone
         yield pytest.param(kind, path, edit, test, id=f"{kind}-{name}",
-                           marks=[mark, pytest.mark.seconds(KINDS[kind][2])])
+                           marks=[mark, pytest.mark.seconds(kinds[kind][2])])
 
 
 @pytest.mark.parametrize("kind, path, edit, test", parameters())
@@ -122,7 +138,7 @@ def parameters():
 def test_found(request, kind, path, edit, test):
     """Make the mistake, which is in one line, find it, and put the file back."""
     # pylint: disable=too-many-arguments
-    finder, out, _ = KINDS[kind]
+    finder, out, _ = (KINDS | OF_BASE)[kind]
     if out == KERNEL:
         request.getfixturevalue("kernel")("default")
     original = (TREE / path).read_text("utf-8")
