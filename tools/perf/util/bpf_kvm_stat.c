@@ -282,7 +282,7 @@ int kvm_bpf__start(struct perf_kvm_stat *kvm, const char *arch, const char *vcpu
 	struct attached attached[NR_ATTACHED] = {};
 	int err;
 
-	BUILD_BUG_ON(KVM_BPF_SUB_BITS != KVM_HIST_SUB_BITS);
+	BUILD_BUG_ON(KVM_BPF_SUB_BITS != KVM_HIST_SUB_BITS || KVM_BPF_SUBS != KVM_HIST_SUBS);
 	all_rules = kvm_bpf_rules(arch, kvm->report_event);
 	seen_lost = 0;
 	used = 0;

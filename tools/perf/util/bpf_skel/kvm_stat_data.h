@@ -7,7 +7,7 @@
 #define KVM_BPF_TPS		4	/* tracepoints that one of the values of --event has */
 #define KVM_BPF_RULES		3	/* and rules that one of those has */
 #define KVM_BPF_SUB_BITS	6	/* as KVM_HIST_SUB_BITS */
-#define KVM_BPF_SUBS		(1 << KVM_BPF_SUB_BITS)
+#define KVM_BPF_SUBS		64
 #define KVM_BPF_MAX_ENTRIES	16384
 #define KVM_BPF_GUEST		(~0U)	/* in place of a rule: the time that the guest ran */
 
