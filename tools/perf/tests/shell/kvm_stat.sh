@@ -10,8 +10,6 @@
 # shellcheck source-path=SCRIPTDIR source=lib/kvm_vm.sh
 . "$(dirname "$0")"/lib/kvm_vm.sh
 
-err=0
-
 # expect TEST SAMPLES OPTION...: the event $event has so many samples in the report.
 expect()
 {
@@ -20,13 +18,7 @@ expect()
 	shift 2
 	perf kvm stat report -i "$data/perf.data" --stdio "$@" > "$data/report" 2>&1
 	found=$(awk -v event="$event" '$1 == event { print $2 }' "$data/report")
-	if [ "${found:-0}" = "$samples" ]; then
-		echo "$test [Success]"
-	else
-		echo "$test: $event ${found:-0}, not $samples [Failed]"
-		cat "$data/report"
-		err=1
-	fi
+	expect_number "$test" "$event" "${found:-0}" "$samples"
 }
 
 # The threads that ran each vCPU when the recording began, as KVM's debugfs has them

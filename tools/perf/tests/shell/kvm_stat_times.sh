@@ -10,20 +10,6 @@
 # shellcheck source-path=SCRIPTDIR source=lib/kvm_vm.sh
 . "$(dirname "$0")"/lib/kvm_vm.sh
 
-err=0
-
-# judge TEST: what the last command says is right.
-judge()
-{
-	if [ $? -eq 0 ]; then
-		echo "$1 [Success]"
-	else
-		echo "$1 [Failed]"
-		cat "$data/report"
-		err=1
-	fi
-}
-
 report()
 {
 	perf kvm stat report -i "$data/perf.data" --stdio "$@" > "$data/report" 2>&1

@@ -5,6 +5,8 @@
 # /dev/kvm, and arm64 or AMD's SVM. What its exits are called is in $hypercall, $access (to
 # the device), $emulated (an instruction), $write and $read (of the device).
 
+# shellcheck disable=SC2034 # as below
+err=0
 data=$(mktemp -d /tmp/perf_kvm_stat.XXXXXX)
 
 trap 'rm -rf "$data"' EXIT
@@ -16,15 +18,42 @@ skip()
 	exit 2
 }
 
-# wait_for_round NUMBER: the VM has made it, within a minute.
-wait_for_round()
+# within_a_minute COMMAND...: it succeeds at last.
+within_a_minute()
 {
 	tries=0
-	until grep -qx "round $1" "$data/out"; do
+	until "$@"; do
 		tries=$((tries + 1))
 		[ $tries -lt 600 ] || return 1
 		sleep 0.1
 	done
+}
+
+# wait_for_round NUMBER: the VM has made it.
+wait_for_round()
+{
+	within_a_minute grep -qx "round $1" "$data/out"
+}
+
+# judge TEST: the last command, or condition, says whether $data/report is right.
+# shellcheck disable=SC2034,SC2319 # those who source this exit with $err
+judge()
+{
+	if [ $? -eq 0 ]; then
+		echo "$1 [Success]"
+	else
+		echo "$1 [Failed]"
+		cat "$data/report"
+		err=1
+	fi
+}
+
+# expect_number TEST EVENT FOUND EXPECTED
+expect_number()
+{
+	[ "$3" = "$4" ] || echo "$1: $2 $3, not $4"
+	[ "$3" = "$4" ]
+	judge "$1"
 }
 
 # start_vm OPTION...
