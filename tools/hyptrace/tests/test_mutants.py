@@ -68,6 +68,14 @@ def in_ftrace(test):
     return [test] if result.status or not all(check.passed for check in made) else []
 
 
+def in_kunit(_):
+    """The cases of KUnit, in a VM."""
+    kernels.build("mutant", targets=["Image"])
+    result = vm.boot("cat /sys/kernel/debug/kunit/*/results", config="mutant", mode="protected",
+                     cmdline="kunit.enable=1 kunit.autorun=1", timeout=300)
+    return [check.name for check in results.kunit(result.output, []) if not check.passed]
+
+
 def in_pytest(name, _):
     """Checks of another test of the driver's."""
     words = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "test_perf_kvm.py"]
@@ -95,7 +103,7 @@ KINDS = {
                         ("bpf", "bpf_programs_count"), ("off", "time_off_the_cpu"),
                         ("slow", "slow_exits"), ("lines", "lines_for_programs"))}
 # Those of another base's tree
-OF_BASE = {"ftrace": (in_ftrace, KERNEL, 90)}
+OF_BASE = {"ftrace": (in_ftrace, KERNEL, 90), "kunit": (in_kunit, KERNEL, 60)}
 
 
 @pytest.fixture(name="work", scope="session")

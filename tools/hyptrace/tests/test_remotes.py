@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from hyptrace import clients, image, trace
-from hyptrace.machine import BASE, MAIN
+from hyptrace import clients, image, results, trace
+from hyptrace.machine import BASE, BUILD, MAIN
 
 pytestmark = [pytest.mark.variants,
               pytest.mark.skipif(BASE == MAIN, reason="6.12 has no remotes of its own")]
+SUITE = BUILD / "tree/kernel/trace/ring_buffer_remote_test.c"
 MODES = ("protected", "max"), ("nvhe", "cortex-a72")
 # The numbers are written on one CPU; what the recorder does, on all.
 RECORD = """cp -R usr /
@@ -45,6 +46,14 @@ def test_ftrace(vm, selftest, mode, cpu):
     names = sorted(str(path.relative_to(scripts)) for path in scripts.rglob("*.tc"))
     vm.tests(f"{mode} {cpu}", [f"./ftracetest -K test.d/remotes/{name}" for name in names],
              "cd ftrace; PATH=$PATH:$PWD", files=files, mode=mode, cpu=cpu, timeout=900)
+
+
+@pytest.mark.seconds(15)
+def test_kunit(vm, checks):
+    """What a reader meets in the middle of a commit."""
+    said = vm.ok("the machine ends well", "cat /sys/kernel/debug/kunit/ring_buffer_remote/results",
+                 cmdline="kunit.enable=1 kunit.autorun=1").output
+    checks.add(results.kunit(said, [SUITE]))
 
 
 def numbers(lines):

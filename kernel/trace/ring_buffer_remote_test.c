@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of reading the ring buffer of a remote while that writes
+ *
+ * The remote has a simple ring buffer for each CPU, and the test writes to that of one. It stops
+ * the remote in the middle of a commit by taking back the last step, the count.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/ring_buffer.h>
+#include <linux/simple_ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/trace_remote.h>
+
+#define NR_PAGES	3
+/* What an event takes: its header, its length, and a number */
+#define EVENT_SIZE	(3 * sizeof(u32))
+#define PAGE_EVENTS	((PAGE_SIZE - BUF_PAGE_HDR_SIZE) / EVENT_SIZE)
+
+struct writer {
+	struct simple_rb_per_cpu ring;
+	struct simple_buffer_page pages[NR_PAGES];
+};
+
+struct remote_test {
+	struct trace_buffer_desc *desc;
+	struct writer *writers;
+	struct simple_rb_per_cpu *ring;		/* that to which the test writes */
+	struct ring_buffer_remote remote;
+	struct trace_buffer *buffer;
+	struct buffer_data_read_page *page;
+	int cpu;
+	int swaps;
+	u32 written;
+};
+
+static int swap_page(unsigned int cpu, void *priv)
+{
+	struct remote_test *remote = priv;
+
+	remote->swaps++;
+	return simple_ring_buffer_swap_reader_page(&remote->writers[cpu].ring);
+}
+
+/* The next number, committed and counted */
+static void write_event(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+	u32 *number;
+
+	number = simple_ring_buffer_reserve(remote->ring, sizeof(*number), remote->written + 1);
+	KUNIT_ASSERT_NOT_NULL(test, number);
+	*number = remote->written++;
+	simple_ring_buffer_commit(remote->ring);
+}
+
+/* The same, as others see it before it is counted */
+static void write_uncounted(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	write_event(test);
+	remote->ring->meta->entries--;
+}
+
+static void count_event(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	remote->ring->meta->entries++;
+}
+
+/* Read what is on the reader page: so many numbers from the first one on, and nothing else. */
+static void read_events(struct kunit *test, u32 first, unsigned int nr)
+{
+	struct remote_test *remote = test->priv;
+	struct buffer_data_page *data = ring_buffer_read_page_data(remote->page);
+	int ret = ring_buffer_read_page(remote->buffer, remote->page, PAGE_SIZE, remote->cpu, 0);
+	unsigned int i;
+	u32 *event;
+
+	if (!nr) {
+		KUNIT_EXPECT_LT(test, ret, 0);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, local_read(&data->commit), nr * EVENT_SIZE);
+	for (i = 0; i < nr; i++) {
+		event = (u32 *)(data->data + i * EVENT_SIZE);
+		KUNIT_EXPECT_EQ(test, event[2], first + i);
+	}
+}
+
+/* Nothing is counted: the page of the only event is not taken from the remote. */
+static void remote_test_first(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	write_uncounted(test);
+	read_events(test, 0, 0);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 0);
+	count_event(test);
+	read_events(test, 0, 1);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 1);
+}
+
+/* What is committed is read once, be it counted or not, and its page stays that of the reader. */
+static void remote_test_uncounted(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	write_event(test);
+	write_uncounted(test);
+	read_events(test, 0, 2);
+	read_events(test, 2, 0);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(remote->buffer, remote->cpu));
+	count_event(test);
+	read_events(test, 2, 0);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 1);
+	write_event(test);
+	read_events(test, 2, 1);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 1);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(remote->buffer), 0);
+}
+
+/* The remote goes on to the next page: that is read once an event there is counted. */
+static void remote_test_next_page(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < PAGE_EVENTS; i++)
+		write_event(test);
+	read_events(test, 0, PAGE_EVENTS);
+	write_uncounted(test);
+	read_events(test, PAGE_EVENTS, 0);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 1);
+	count_event(test);
+	read_events(test, PAGE_EVENTS, 1);
+	KUNIT_EXPECT_EQ(test, remote->swaps, 2);
+}
+
+static int alloc_pages_of(struct remote_test *remote)
+{
+	size_t size = (NR_PAGES - 1) * (PAGE_SIZE - BUF_PAGE_HDR_SIZE);
+	size_t desc_size = trace_buffer_desc_size(size, num_possible_cpus());
+	int ret;
+
+	remote->desc = kzalloc(desc_size, GFP_KERNEL);
+	if (!remote->desc)
+		return -ENOMEM;
+	ret = trace_remote_alloc_buffer(remote->desc, desc_size, size, cpu_possible_mask);
+	if (!ret)
+		return 0;
+	kfree(remote->desc);
+	remote->desc = NULL;
+	return ret;
+}
+
+static int init_rings(struct remote_test *remote)
+{
+	struct ring_buffer_desc *desc;
+	struct writer *writer;
+	int i, ret;
+
+	for_each_ring_buffer_desc(desc, i, remote->desc) {
+		writer = &remote->writers[desc->cpu];
+		ret = simple_ring_buffer_init(&writer->ring, writer->pages, desc);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void unload_rings(struct remote_test *remote)
+{
+	struct ring_buffer_desc *desc;
+	int i;
+
+	for_each_ring_buffer_desc(desc, i, remote->desc)
+		simple_ring_buffer_unload(&remote->writers[desc->cpu].ring);
+}
+
+/* What was made until then is freed by remote_test_exit(), also if this fails. */
+static int remote_test_init(struct kunit *test)
+{
+	struct remote_test *remote = kunit_kzalloc(test, sizeof(*remote), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, remote);
+	test->priv = remote;
+	remote->writers = kunit_kcalloc(test, nr_cpu_ids, sizeof(*remote->writers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, remote->writers);
+	KUNIT_ASSERT_EQ(test, alloc_pages_of(remote), 0);
+	KUNIT_ASSERT_EQ(test, init_rings(remote), 0);
+	remote->cpu = cpumask_first(cpu_online_mask);
+	remote->ring = &remote->writers[remote->cpu].ring;
+	remote->remote = (struct ring_buffer_remote) {
+		.desc			= remote->desc,
+		.swap_reader_page	= swap_page,
+		.priv			= remote,
+	};
+	remote->buffer = ring_buffer_alloc_remote(&remote->remote);
+	KUNIT_ASSERT_NOT_NULL(test, remote->buffer);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(remote->buffer, remote->cpu,
+							  &remote->page), 0);
+	return simple_ring_buffer_enable_tracing(remote->ring, true);
+}
+
+static void remote_test_exit(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	if (!remote || !remote->desc)
+		return;
+	if (remote->page)
+		ring_buffer_free_read_page(remote->buffer, remote->cpu, remote->page);
+	if (remote->buffer)
+		ring_buffer_free(remote->buffer);
+	unload_rings(remote);
+	trace_remote_free_buffer(remote->desc);
+	kfree(remote->desc);
+}
+
+static struct kunit_case remote_test_cases[] = {
+	KUNIT_CASE(remote_test_first),
+	KUNIT_CASE(remote_test_uncounted),
+	KUNIT_CASE(remote_test_next_page),
+	{}
+};
+
+static struct kunit_suite remote_test_suite = {
+	.name = "ring_buffer_remote",
+	.init = remote_test_init,
+	.exit = remote_test_exit,
+	.test_cases = remote_test_cases,
+};
+
+kunit_test_suite(remote_test_suite);
+
+MODULE_DESCRIPTION("KUnit tests of reading the ring buffer of a remote");
+MODULE_LICENSE("GPL");
