@@ -4,6 +4,8 @@ include/uapi/linux/perf_event.h and tools/perf/util/header.h."""
 
 import struct
 
+from hyptrace.machine import BASE, MAIN
+
 COMMON = "common_type common_flags common_preempt_count common_pid".split()
 FIRST_ID, THREAD = 100, 1000
 TYPE_TRACEPOINT, RECORD_SAMPLE, MISC_KERNEL = 2, 9, 1
@@ -13,8 +15,8 @@ SWITCHES = {"switch-in": 0, "switch-out": MISC_OUT, "preempt": MISC_OUT | MISC_P
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 10 | 1 << 16  # IP TID TIME CPU RAW ID
 HEADER_SIZE, ATTR_SIZE = 104, 64
 DATA, BITS = 40, 72     # where the header has the data's place and size, and its features
-TRACING_DATA, ARCH, CPUID = 1, 6, 9
-KNOWN = 32              # features that perf of 6.12 knows
+TRACING_DATA, ARCH, NRCPUS, CPUID = 1, 6, 7, 9
+KNOWN = 32 if BASE == MAIN else 35      # features that the base's perf knows
 
 
 def event_format(name, number, fields):
@@ -92,7 +94,7 @@ def recording(machine, lines, cpuid="none"):
                          len(attrs), HEADER_SIZE + len(ids + attrs), len(data))
     return with_features(header.ljust(HEADER_SIZE, b"\0") + ids + attrs + data, {
         TRACING_DATA: tracing_data(tracepoints), ARCH: struct.pack("<I64s", 64, machine.encode()),
-        CPUID: struct.pack("<I64s", 64, cpuid.encode())})
+        NRCPUS: struct.pack("<II", 2, 2), CPUID: struct.pack("<I64s", 64, cpuid.encode())})
 
 
 def features(data):
@@ -105,7 +107,7 @@ def features(data):
 
 
 def later(data):
-    """The recording with feature 32, which is another one in later perfs."""
+    """The recording with a feature that perf does not know, which is another one in later perfs."""
     sections, end = features(data)
     return with_features(data[:end], {**sections, KNOWN: struct.pack("<5I", 1, 77, 5, 0, 78)})
 

@@ -21,10 +21,18 @@ static enum hrtimer_restart expired(struct hrtimer *unused)
 	return HRTIMER_RESTART;
 }
 
+#ifdef NO_HRTIMER_SETUP
+static void hrtimer_setup(struct hrtimer *new, enum hrtimer_restart (*function)(struct hrtimer *),
+			  clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(new, clock, mode);
+	new->function = function;
+}
+#endif
+
 static int __init flood_init(void)
 {
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
-	timer.function = expired;
+	hrtimer_setup(&timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 	hrtimer_start(&timer, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_SOFT);
 	return 0;
 }
@@ -36,4 +44,5 @@ static void __exit flood_exit(void)
 }
 module_exit(flood_exit);
 
+MODULE_DESCRIPTION("Softirqs that take half of a CPU");
 MODULE_LICENSE("GPL");

@@ -18,12 +18,15 @@ from hyptrace import objects, tree
 from hyptrace.bench import TRACEPOINTS
 from hyptrace.kvmstat import NAMES, counts, each, fails, falls, good, has, is_counted, parse
 from hyptrace.kvmstat import says
-from hyptrace.machine import BUILD, TOOLS, Failure, arch_of, need, number, scaled
+from hyptrace.machine import BASE, BUILD, MAIN, TOOLS, Failure, arch_of, need, number, scaled
 
 pytestmark = pytest.mark.topics
 
 TREE, TOPIC = BUILD / "tree", "perf-kvm-stat"
 SHELL = TREE / "tools/perf/tests/shell"
+# 7.3 initializes hrtimers by another function. Its perf has the parts of all architectures in one
+# directory, and each perf compiles all of them.
+LATER = BASE != MAIN
 COUNTED = "-icount shift=0,sleep=off -rtc clock=vm"     # an instruction takes a nanosecond
 MODES = [("protected", "max"), ("nvhe", "cortex-a72"), ("vhe", "max")]
 X86 = pytest.param("x86", "none", "max,+svm,+npt", marks=pytest.mark.x86)
@@ -31,7 +34,10 @@ FORMATS = "cd /sys/kernel/tracing/events && grep -v '^ID:' */*/format >/out/form
 UNKNOWN = "VCPU is not known"
 NO_LOAD = "The kernel has no kvm:kvm_vcpu_load"
 NO_DEBUGFS = "Can't read kvm/ in debugfs"
-TRUNCATED = "The recording is truncated: its .* should end at"
+# What is said of a recording whose end is missing, and of a feature beyond all numbers. perf of 7.3
+# checks that itself: it reads no such recording, and says no more of most.
+TRUNCATED, BEYOND = ("incompatible file format", "section extends past EOF") if LATER else (
+    "The recording is truncated: its .* should end at", "should end at 0xffffffffffffffff")
 perf_of = functools.cache(perf.build)
 
 
@@ -210,7 +216,7 @@ def judge_files(said, checks):
     checks("a later perf's feature is none of ours", "HVC64" in plain and
            said.report("later") == plain and "VM 77-5" not in header, header)
     said.check(("a feature that ends beyond all numbers", "wrapped", "", lambda text: re.search(
-        f"{TRUNCATED} 0xffffffffffffffff", text)))
+        BEYOND, text)))
     browser = f"{perf_of('host')} kvm stat report -f -i main.data"
     process.run(["sh", "-c", f"""(until grep -qs HVC64 screen; do sleep 0.1; done; printf q) |
         TERM=xterm timeout {scaled(60):.0f} script -qefc '{browser}' screen"""], timeout=90,
@@ -284,7 +290,7 @@ def judge_truncated(said, checks):
         checks(f"{part} %: that it is truncated is said", whole and re.search(TRUNCATED, text) and (
             parse(text) == whole or text.endswith("status 255\n") and (
                 some or "incompatible file format" in text)), text)
-    checks("some truncated recording is reported", some)
+    checks("some truncated recording is reported", some != LATER)
     said.data("empty").write_bytes(b"")
     said.data("short").write_bytes(data[:50])
     said.check(("an empty recording", "empty", "", fails("zero-sized data")),
@@ -358,7 +364,8 @@ def judge_shared(said, checks):
 def test_times(boots, checks, tmp_path, mode, cpu):
     """Those of the machine, with softirqs, too."""
     shutil.copy(TOOLS / "perf-kvm/flood.c", tmp_path)
-    (tmp_path / "Makefile").write_text("obj-m := flood.o\n")
+    flags = "" if LATER else "ccflags-y := -DNO_HRTIMER_SETUP\n"
+    (tmp_path / "Makefile").write_text(f"obj-m := flood.o\n{flags}")
     kernels.make("arm64", "-s", "-C", TREE, f"O={BUILD}/kernel-default", f"M={tmp_path}", "modules")
     shutil.copy(tmp_path / "flood.ko", boots.files)
     said = boots("durations", mode=mode, cpu=cpu, smp=1, qemu_args=COUNTED)
@@ -560,8 +567,9 @@ def test_bpf_programs_count(checks, tmp_path):
 @pytest.mark.host
 def test_each_exception_class_has_a_name():
     """Those that the kernel has are those that perf has a name for."""
+    part = "util/kvm-stat-arch" if LATER else "arch/arm64/util"
     texts = [(TREE / path).read_text() for path in (
-        "arch/arm64/include/asm/esr.h", "tools/perf/arch/arm64/util/arm64_exception_types.h")]
+        "arch/arm64/include/asm/esr.h", f"tools/perf/{part}/arm64_exception_types.h")]
     own, perfs = ({name.upper(): int(value, 16) for name, value in re.findall(
         r"^#define ESR_ELx_EC_(\w+)\s+(?:UL)?\((0x[0-9A-Fa-f]+)\)", text, re.M)} for text in texts)
     assert len(own) > 40 and own == perfs
@@ -572,6 +580,7 @@ def test_each_exception_class_has_a_name():
 @pytest.mark.alone
 @pytest.mark.seconds(20)
 @pytest.mark.skipif(platform.machine() == "aarch64", reason="this is arm64")
+@pytest.mark.skipif(LATER, reason="each perf has all of them")
 def test_the_part_of_each_architecture_compiles():
     """By the command that has compiled this machine's, whose headers come first."""
     perf_of("host")
@@ -597,13 +606,16 @@ def test_the_demo_shows_what_the_document_does(tmp_path):
     assert shown == document and sum(row.startswith("HVC64") for row in shown) == 3
 
 
+# Two exits of riscv. 7.3 has names of its own, and takes an exception for the interrupt of the same
+# number: these have none.
+FAULT, CALL = (f"{'EXC_' * LATER}{name}" for name in ("LOAD_GUEST_PAGE_FAULT", "SYSCALL"))
 # The guest of riscv runs for 100, 100 and 60 us, and the last exit has not ended when the recording
 # does. LoongArch's kernel handles two of the exits: kvm_reenter alone ends them.
 RECORDINGS = [
     ("exits of riscv take from kvm_exit to kvm_entry", "riscv64",
-     "1000 kvm_entry, 1100 kvm_exit scause=10, 1107 kvm_entry, 1207 kvm_exit scause=21, "
-     "1247 kvm_entry, 1307 kvm_exit scause=10",
-     (2, 47, 260), {"LOAD_GUEST_PAGE_FAULT": (1, 0, 40), "SUPERVISOR_SYSCALL": (1, 1, 7)}),
+     "1000 kvm_entry, 1100 kvm_exit scause=8, 1107 kvm_entry, 1207 kvm_exit scause=21, "
+     "1247 kvm_entry, 1307 kvm_exit scause=8",
+     (2, 47, 260), {FAULT: (1, 0, 40), CALL: (1, 1, 7)}),
     ("LoongArch's guest runs after kvm_reenter", "loongarch64",
      "1000 kvm_enter, 1050 kvm_exit reason=23, 1055 kvm_reenter, 1155 kvm_exit reason=22, "
      "1156 kvm_exit_gspr inst_word=0x06488000, 1200 kvm_reenter, 1500 kvm_exit reason=15, "
@@ -673,11 +685,11 @@ FAULTS, CALLS = [*range(1, 1001)], [0.001, 0.1, 0.127, 5000]    # microseconds
 def test_percentiles(checks, tmp_path):
     """Those of exits that are known, and how many took how long; nothing else changes."""
     said = Said(tmp_path, checks)
-    exits = [("scause=21", time) for time in FAULTS] + [("scause=10", time) for time in CALLS]
+    exits = [("scause=21", time) for time in FAULTS] + [("scause=8", time) for time in CALLS]
     random.Random(1).shuffle(exits)
     said.data("made").write_bytes(made_up("riscv64", exits))
     text = said.report("made", "--percentiles")
-    for name, times in ("LOAD_GUEST_PAGE_FAULT", FAULTS), ("SUPERVISOR_SYSCALL", CALLS):
+    for name, times in (FAULT, FAULTS), (CALL, CALLS):
         found = parse(text)["all/all"].events[name].percentiles
         checks(f"{name}: percentiles", len(found) == 4 and all(
             near(one, exact(times, permille)) for one, permille in
@@ -687,7 +699,7 @@ def test_percentiles(checks, tmp_path):
         found = histogram(said.report("made", "--histogram"), name)
         checks.equals(f"{name}: histogram", {row: n for row, n in found.items() if n}, log2)
     text = said.report("made", "--histogram --per-vcpu")
-    found = histogram(text, "SUPERVISOR_SYSCALL")
+    found = histogram(text, CALL)
     checks("a histogram of each vCPU", sum(found.values()) == len(CALLS), text)
     text = said.report("made", "--percentiles")
     plain = re.sub(r"(Avg time ) {10}( +p[\d.]+){4}$", r"\1", text, flags=re.M)
@@ -695,9 +707,9 @@ def test_percentiles(checks, tmp_path):
     checks.equals("all else is as before", plain, said.report("made"))
     said.check(
         ("sorted by p99", "made", "-k p99", lambda text: [*parse(text)["all/all"].events] ==
-         ["SUPERVISOR_SYSCALL", "LOAD_GUEST_PAGE_FAULT"] and falls("p99", 1)(text)),
+         [CALL, FAULT] and falls("p99", 1)(text)),
         ("sorted by p50", "made", "-k p50", lambda text: [*parse(text)["all/all"].events] ==
-         ["LOAD_GUEST_PAGE_FAULT", "SUPERVISOR_SYSCALL"]),
+         [FAULT, CALL]),
         ("no such percentile", "made", "-k p98", fails("Unsupported sort key: p98")))
 
 
@@ -744,17 +756,17 @@ def test_slow_exits(checks, tmp_path):
 
 # What the first of RECORDINGS has
 FIRST = [
-    {"event": "LOAD_GUEST_PAGE_FAULT", "samples": 1, "samples-percent": 50.0,
+    {"event": FAULT, "samples": 1, "samples-percent": 50.0,
      "time-percent": 85.11, "time-ns": 40000, "min-time-ns": 40000, "max-time-ns": 40000,
      "mean-time-ns": 40000.0, "mean-time-deviation-percent": 0.0, "p50-ns": 40000,
      "p90-ns": 40000, "p99-ns": 40000, "p99.9-ns": 40000},
-    {"event": "SUPERVISOR_SYSCALL", "samples": 1, "samples-percent": 50.0,
+    {"event": CALL, "samples": 1, "samples-percent": 50.0,
      "time-percent": 14.89, "time-ns": 7000, "min-time-ns": 7000, "max-time-ns": 7000,
      "mean-time-ns": 7000.0, "mean-time-deviation-percent": 0.0, "p50-ns": 7000,
      "p90-ns": 7000, "p99-ns": 7000, "p99.9-ns": 7000},
-    {"event": "LOAD_GUEST_PAGE_FAULT", "from-ns": 32768, "to-ns": 65535, "samples": 1},
-    {"event": "SUPERVISOR_SYSCALL", "from-ns": 4096, "to-ns": 8191, "samples": 1},
-    {"event": "SUPERVISOR_SYSCALL", "not-ended": 1},
+    {"event": FAULT, "from-ns": 32768, "to-ns": 65535, "samples": 1},
+    {"event": CALL, "from-ns": 4096, "to-ns": 8191, "samples": 1},
+    {"event": CALL, "not-ended": 1},
     {"total-samples": 2, "total-time-ns": 47000, "guest-time-ns": 260000},
     {"unknown-vcpu-samples": 2, "lost-events": 0, "left-out-samples": 0}]
 VCPU = {"vm": "99-5", "vcpu": 1, "thread": 1000}
