@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perf kvm stat records guests in a VM: perf-kvm.sh main exits|changes|durations|some. Recordings,
-# and what perf and the guests said, are left in /out, for Python to judge on the host. A step that
-# fails ends it. While perf records, it runs another step of this script. Others source it.
+# perf kvm stat records guests in a VM: perf-kvm.sh main STEP. Recordings, and what perf and the
+# guests said, are left in /out, for Python to judge on the host. The steps are exits, changes,
+# durations and some; one that fails ends it. While perf records, it runs another step of this
+# script. Others source it.
 set -e
 PATH=/test:$PATH
 

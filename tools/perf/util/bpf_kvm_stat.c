@@ -4,6 +4,7 @@
  * have counted
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/build_bug.h>
@@ -605,14 +606,38 @@ static void count_lost(struct perf_kvm_stat *kvm)
 	seen_lost = lost;
 }
 
-/**
- * kvm_bpf__read - take what was counted since the last call
- * @kvm:	whose vCPUs it is of
- * @ops:	where to
- *
- * Return: 0, or a negative error.
+/*
+ * A kernel that is preemptible may let a vCPU have the CPU of a thread that is in an operation on
+ * a map, where it runs no program of a tracepoint: the events of the vCPU would be lost. A thread
+ * with the lowest real-time priority is preempted by other real-time threads alone. Returns the
+ * policy as it was, or -1 if it was not changed: events that are lost then are counted.
  */
-int kvm_bpf__read(struct perf_kvm_stat *kvm, const struct kvm_bpf_ops *ops)
+static int begin_realtime(void)
+{
+	const struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	int policy = sched_getscheduler(0), flags = policy & SCHED_RESET_ON_FORK;
+
+	if (policy < 0)
+		return -1;
+	switch (policy & ~SCHED_RESET_ON_FORK) {
+	case SCHED_OTHER:
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+		return sched_setscheduler(0, SCHED_FIFO | flags, &lowest) ? -1 : policy;
+	default:
+		return -1;
+	}
+}
+
+static void end_realtime(int policy)
+{
+	const struct sched_param none = {};
+
+	if (policy >= 0)
+		sched_setscheduler(0, policy, &none);
+}
+
+static int read_maps(struct perf_kvm_stat *kvm, const struct kvm_bpf_ops *ops)
 {
 	struct bpf_map *stats = used ? skel->maps.stats1 : skel->maps.stats0;
 	struct bpf_map *octaves = used ? skel->maps.octaves1 : skel->maps.octaves0;
@@ -628,4 +653,20 @@ int kvm_bpf__read(struct perf_kvm_stat *kvm, const struct kvm_bpf_ops *ops)
 	free(rows);
 	count_lost(kvm);
 	return err ?: read_open(kvm, ops);
+}
+
+/**
+ * kvm_bpf__read - take what was counted since the last call
+ * @kvm:	whose vCPUs it is of
+ * @ops:	where to
+ *
+ * Return: 0, or a negative error.
+ */
+int kvm_bpf__read(struct perf_kvm_stat *kvm, const struct kvm_bpf_ops *ops)
+{
+	int policy = begin_realtime();
+	int err = read_maps(kvm, ops);
+
+	end_realtime(policy);
+	return err;
 }

@@ -24,8 +24,10 @@ live()
 	perf=$!
 	if within_a_minute displayed 1; then
 		echo >&3
-		wait_for_round 1 &&
-			within_a_minute displayed $(($(grep -c "Analyze events" "$data/report") + 2))
+		if wait_for_round 1; then
+			shown=$(grep -c "Analyze events" "$data/report")
+			within_a_minute displayed $((shown + 2))
+		fi
 	fi
 	kill -TERM $perf 2> /dev/null
 	wait $perf
