@@ -20,9 +20,10 @@ TOPS = "arch", "include", "kernel", "tools", "virt", "Documentation"
 
 @functools.cache
 def base(name=BASE):
-    """A base's file: package, suite, oldest, known, lists of options and topics; with the tree."""
+    """A base's file: package, suite, versions, tests, lists of options and topics; and its tree."""
     text = (TOOLS / "bases" / name).read_text("utf-8")
-    values = {"suite": "", "options": ""} | dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
+    values = dict.fromkeys(("suite", "options", "turns"), "")
+    values |= dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
     found = SimpleNamespace(**values, tree=BUILD / "tree")
     found.topics, found.options = found.topics.split(), found.options.split()
     return found

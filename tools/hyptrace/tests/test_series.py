@@ -10,7 +10,7 @@ import sys
 import pytest
 from hyptrace import kernel as kernels, objects, patches, perf, process, repo, results, series
 from hyptrace import source, tree
-from hyptrace.machine import BASE, BUILD, MAIN, ROOT, TOOLS, Failure, need
+from hyptrace.machine import BASE, BUILD, MAIN, ROOT, TOOLS, Failure, need, number
 
 # What is new is not in the source, which tar takes for an error.
 EXTRACT = """dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
@@ -165,8 +165,14 @@ def test_prefix(checks, monkeypatch, topic):
                                    pytest.param("boots", marks=pytest.mark.seconds(1500))])
 def test_base(checks, base, named):
     """Another base passes the tests that its file names: its topics apply, are mails, compile; its
-    kernel runs them."""
-    tests = getattr(patches.base(base), named)
+    kernel runs them. Of those that take turns it runs one.
+
+      ROTATE=n    which one
+    """
+    values = patches.base(base)
+    tests, turns = getattr(values, named), values.turns.split()
+    if named == "boots" and turns:
+        tests += f" {turns[number('ROTATE', 0) % len(turns)]}"
     given = {"BASE": base, "SET": "", "TESTS": tests, "SOURCE": "", "TOPIC": ""}
     said = process.run([sys.executable, "-B", "-m", "hyptrace", "check"], cwd=ROOT, check=False,
                        env=os.environ | {"PYTHONPATH": str(TOOLS.parent)} | given).stdout
