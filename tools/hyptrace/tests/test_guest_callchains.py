@@ -313,27 +313,67 @@ def test_the_boot_of_a_linux_guest(tmp_path, config):
 ADDRESSES = "/bin/busybox grep -E ' (_text|_stext|_etext)$' /proc/kallsyms\n"
 RECORD = """PATH=$PWD:$PATH
 perf kvm --guest --guestkallsyms=/proc/kallsyms record -e cpu-clock -c 5000000 \
-	--call-graph dwarf,16384 --guest-stack -o /out/guest.data sh ./boot"""
+	--call-graph dwarf,16384 --guest-stack -o /out/guest.data sh ./boot
+"""
+# Where the host's libdw is not arm64's, the VM's is seen to find the same.
+NATIVE = """cp /proc/kallsyms /out
+perf script -i /out/guest.data --guestkallsyms=/proc/kallsyms --guestvmlinux=/test/vmlinux \
+	-F ip,sym --no-inline --time 50%-55% >/out/native.txt
+"""
+GUESTS = {"x86": demo.LINUX["x86_64"], "pmu": {"mode": "vhe"} | demo.LINUX["arm64"]}
 
 
-@pytest.mark.parametrize("config", rows("x86 150 x86"))
+def chains_of(out, kallsyms, *words):
+    """What perf script of this machine says of a guest's samples"""
+    return process.run([perf.build("host"), "script", f"--guestkallsyms={kallsyms}", "-i",
+                        out / "guest.data", "-F", "ip,sym", "--no-inline", *words]).stdout
+
+
+def addresses(text):
+    """The addresses of each chain, where libdw's are the calls, and others where these return."""
+    return [[int(ip, 16) for ip in re.findall(r"^\s+([0-9a-f]+) ", block, re.M)]
+            for block in re.split(r"\n\s*\n", text) if block.strip()]
+
+
+def judge_leaves(by_libdw, by_frames, checks):
+    """Frame pointers alone lead to the same callers, but for that of a function without a frame."""
+    def same(full, frames):
+        return len(full) == len(frames) and all(
+            at in (to, to - 1) for at, to in zip(full, frames))
+    pairs = list(zip(addresses(by_libdw), addresses(by_frames), strict=True))
+    leaves = sum(same(full[:1] + full[2:], frames) for full, frames in pairs)
+    others = sum(not same(full, frames) for full, frames in pairs) - leaves
+    checks("callers of functions without a frame are found", leaves >= 0.1 * len(pairs), leaves)
+    checks("other chains are as frame pointers have them", others <= 0.01 * len(pairs), others)
+
+
+@pytest.mark.parametrize("config", rows("x86 150 x86\nmodes 250 pmu"))
 @pytest.mark.usefixtures("vm")
-def test_the_stacks_of_a_linux_guest(tmp_path, config):
+def test_the_stacks_of_a_linux_guest(checks, tmp_path, config):
     """Chains of this kernel's code end in a root: by the call frame information of its vmlinux, and
     behind an interrupt's stack by frame pointers."""
-    if platform.machine() != "x86_64":
+    arch, files, kallsyms = arch_of(config), tmp_path / "files", tmp_path / "kallsyms"
+    if arch == "x86_64" and platform.machine() != arch:
         pytest.skip("perf on x86-64 is built there")
-    files, kallsyms = tmp_path / "files", tmp_path / "kallsyms"
     files.mkdir()
-    shutil.copy(perf.build("host"), files)
+    vmlinux_of = BUILD / f"kernel-{config}/vmlinux"
+    shutil.copy(perf.build("host" if arch == "x86_64" else arch), files)
     clients.linux(files, config, ADDRESSES + demo.WORK, 1000)
-    out = boot(RECORD, files, config=config, timeout=1200, mem="2G", **demo.LINUX["x86_64"]).out
+    if arch == "arm64":
+        process.run([f"{cross_for(arch)}objcopy", "-R", ".debug_*", "-R", "!.debug_frame",
+                     vmlinux_of, files / "vmlinux"])
+    out = boot(RECORD + NATIVE * (arch == "arm64"), files, config=config, timeout=1200, mem="2G",
+               **GUESTS[config]).out
     console = out.joinpath("guest.console").read_text("utf-8", "replace")
     kallsyms.write_text("".join(re.findall(r"^[0-9a-f]{16} \w _\w+\n", console, re.M)), "utf-8")
-    demo.show_chains(process.run([
-        perf.build("host"), "script", f"--guestkallsyms={kallsyms}",
-        f"--guestvmlinux={BUILD}/kernel-{config}/vmlinux", "-i", out / "guest.data", "-F", "ip,sym",
-        "--no-inline"]).stdout)
+    by_libdw = chains_of(out, kallsyms, f"--guestvmlinux={vmlinux_of}")
+    demo.show_chains(by_libdw)
+    if arch == "arm64":
+        judge_leaves(by_libdw, chains_of(out, out / "kallsyms"), checks)
+        native = out.joinpath("native.txt").read_text("utf-8")
+        checks.equals("another architecture's libdw finds the same", native, chains_of(
+            out, out / "kallsyms", f"--guestvmlinux={vmlinux_of}", "--time", "50%-55%"))
+        checks("it has chains", len(addresses(native)) >= 10, native)
 
 
 @pytest.mark.fast
