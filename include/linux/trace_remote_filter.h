@@ -166,32 +166,33 @@ static inline bool trace_remote_filter_is_valid(const struct trace_remote_pred *
 	return true;
 }
 
-/* A field of the record, extended to 64 bits */
+/* A field of the record, extended to 64 bits. A size has one bit, which is cheap to test. */
 static __always_inline u64 trace_remote_pred_load(u64 code, const void *record)
 {
 	const void *field = record + trace_remote_pred_offset(code);
 	bool is_signed = trace_remote_pred_is_signed(code);
 
-	switch (trace_remote_pred_size(code)) {
-	case 1:
-		return is_signed ? (u64)*(const s8 *)field : *(const u8 *)field;
-	case 2:
-		return is_signed ? (u64)*(const s16 *)field : *(const u16 *)field;
-	case 4:
-		return is_signed ? (u64)*(const s32 *)field : *(const u32 *)field;
-	default:
-		/* A record in the ring is aligned to 4 bytes. */
+	/* A record in the ring is aligned to 4 bytes. */
+	if (code & 8UL << TRACE_REMOTE_PRED_SIZE)
 		return get_unaligned((const u64 *)field);
-	}
+	if (code & 4UL << TRACE_REMOTE_PRED_SIZE)
+		return is_signed ? (u64)*(const s32 *)field : *(const u32 *)field;
+	if (code & 2UL << TRACE_REMOTE_PRED_SIZE)
+		return is_signed ? (u64)*(const s16 *)field : *(const u16 *)field;
+	return is_signed ? (u64)*(const s8 *)field : *(const u8 *)field;
 }
 
 static __always_inline bool trace_remote_pred_compare(u64 code, u64 field, u64 val)
 {
-	bool less = trace_remote_pred_is_signed(code) ? (s64)field < (s64)val : field < val;
-	unsigned int is = less ? TRACE_REMOTE_LT : TRACE_REMOTE_GT;
+	bool above = field > val, not_below = field >= val;
+	unsigned int is;
 
-	if (field == val)
-		is = TRACE_REMOTE_EQ;
+	if (trace_remote_pred_is_signed(code)) {
+		above = (s64)field > (s64)val;
+		not_below = (s64)field >= (s64)val;
+	}
+
+	is = TRACE_REMOTE_LT << (not_below + above);
 	if (field & val)
 		is |= TRACE_REMOTE_AND;
 	return trace_remote_pred_op(code) & is;
@@ -211,15 +212,17 @@ static __always_inline bool
 trace_remote_filter_match(const struct trace_remote_pred *preds, unsigned int nr,
 			  const void *record)
 {
+	const struct trace_remote_pred *pred = preds;
 	unsigned int i = 0;
 
 	do {
-		u64 code = preds[i].code;
+		u64 code = pred->code;
 		u64 field = trace_remote_pred_load(code, record);
-		bool outcome = trace_remote_pred_compare(code, field, preds[i].val);
+		bool outcome = trace_remote_pred_compare(code, field, pred->val);
 
 		i = outcome == trace_remote_pred_when(code) ? trace_remote_pred_target(code) :
 							      i + 1;
+		pred = preds + i;
 	} while (i < nr);
 
 	return i == nr;

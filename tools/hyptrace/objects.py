@@ -23,7 +23,8 @@ ARGUMENTS, CLOBBERED = range(8), range(19)      # of a call
 READS = {"ret": range(2), "blr": ARGUMENTS, "smc": range(18), "hvc": range(18)}
 NO_RESULT = re.compile(r"st|cmp|cmn|tst|ccm|b$|b[.lr]|[ct]bn?z|ret|eret|msr|brk|hvc|smc|swp|cas|"
                        r"prfm|[di]c$|at$|tlbi|hint|ld(add|set|clr|eor)")
-NO_WASTE = re.compile(r"(and|add|sub|bic|neg|adc|sbc)s |mov [wx]\d+, [wx]\d+$")
+# The last one is a function's frame, whatever reads that
+NO_WASTE = re.compile(r"(and|add|sub|bic|neg|adc|sbc)s |mov [wx]\d+, [wx]\d+$|(mov|add) x29, sp")
 ENDS = "b", "br", "ret", "eret", "brk", "udf"
 
 

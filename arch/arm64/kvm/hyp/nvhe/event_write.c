@@ -3,12 +3,14 @@
  * Writing an event
  *
  * trace_<event>() fills in a record's fields and calls a function here, if the event may be
- * on. There are two paths from here into the ring:
+ * on. There are three paths from here into the ring:
  *
  *	the fast path	 for an event that has no filter and a record of a common size,
  *			 whose fields come in registers; on a CPU whose copy of the
  *			 configuration is the latest; of a task that is not ignored; if
  *			 trace_ring_try_reserve() succeeds. It has no call and needs no stack
+ *	the filter's	 for an event that has a filter and is otherwise as these: the record is
+ *			 on the stack, and there is no call until it matches
  *	the slow path	 for all other events
  *
  * Each CPU writes to its own ring, and nothing interrupts it. So there are no locks.
@@ -24,6 +26,29 @@
 #include <nvhe/trace.h>
 #include <nvhe/trace_cpu.h>
 #include <nvhe/trigger.h>
+
+static __always_inline void hyp_event_put_part(void **to, const void **from, unsigned long size,
+					       unsigned long part)
+{
+	if (!(size & part))
+		return;
+
+	memcpy(*to, *from, part);
+	*to += part;
+	*from += part;
+}
+
+/*
+ * Copy words, 60 bytes at the most: a test for each bit of the size is shorter than a loop, and
+ * than a call.
+ */
+static __always_inline void hyp_event_put_words(void *to, const void *from, unsigned long size)
+{
+	hyp_event_put_part(&to, &from, size, 32);
+	hyp_event_put_part(&to, &from, size, 16);
+	hyp_event_put_part(&to, &from, size, 8);
+	hyp_event_put_part(&to, &from, size, 4);
+}
 
 static noinline void hyp_event_put_slow(struct hyp_trace_cpu *cpu, const void *record,
 					unsigned int size, u64 ts)
@@ -44,10 +69,10 @@ static __always_inline void hyp_event_put(struct hyp_trace_cpu *cpu, const void 
 	u64 ts = hyp_clock_ns(&cpu->clock, count);
 	struct trace_ring_event event;
 
-	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
+	if (size >= 64 || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
 		return hyp_event_put_slow(cpu, record, size, ts);
 
-	memcpy(event.data, record, size);
+	hyp_event_put_words(event.data, record, size);
 	trace_ring_commit(&cpu->ring, &event);
 }
 
@@ -65,6 +90,20 @@ static __always_inline bool hyp_event_begin(const struct hyp_trace_cpu *cpu, u32
 		.pid	= task,
 	};
 	return true;
+}
+
+/* The header in two stores: all that comes before the pid is the type of hyp_trace_cpu.types. */
+static __always_inline void hyp_event_set_header(void *record, u32 type, s32 pid)
+{
+	struct {
+		u32 type;
+		s32 pid;
+	} *header = record;
+
+	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != offsetof(typeof(*header), pid));
+	BUILD_BUG_ON(sizeof(struct hyp_event_header) != sizeof(*header));
+	header->type = type;
+	header->pid = pid;
 }
 
 static __always_inline bool hyp_event_matches(struct hyp_trace_cpu *cpu, unsigned long nr,
@@ -143,33 +182,23 @@ struct hyp_event_fast_record {
 static_assert(offsetof(struct hyp_event_fast_record, fields) == sizeof(struct hyp_event_header));
 static_assert(sizeof(struct hyp_event_fast_record) <= RB_WRITER_MAX_SHORT);
 
-static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, unsigned long nr,
+static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u32 type,
 						    unsigned int size, u64 count,
 						    struct trace_ring_event *event)
 {
-	u32 type = cpu->types[nr];
-	struct {
-		u32 type;
-		s32 pid;
-	} *header;
 	u64 task;
-
-	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != offsetof(typeof(*header), pid));
-	BUILD_BUG_ON(sizeof(struct hyp_event_header) != sizeof(*header));
 
 	if (unlikely(!hyp_trace_cpu_is_ready(cpu) || !type))
 		return false;
 
 	task = trace_ring_task(&cpu->ring);
-	if (!trace_ring_try_reserve_unless(&cpu->ring, sizeof(*header) + size,
+	if (!trace_ring_try_reserve_unless(&cpu->ring, sizeof(struct hyp_event_header) + size,
 					   hyp_clock_ns(&cpu->clock, count),
 					   task & RB_WRITER_TASK_IGNORED, event))
 		return false;
 
-	header = event->data;
-	header->type = type;
-	header->pid = task;
-	event->data = header + 1;
+	hyp_event_set_header(event->data, type, task);
+	event->data += sizeof(struct hyp_event_header);
 	return true;
 }
 
@@ -177,50 +206,83 @@ static __always_inline bool __hyp_event_try_reserve(struct hyp_trace_cpu *cpu, u
  * Begin an event with so many bytes of fields on the fast path. False if the event has to
  * go on the slow path.
  */
-#define hyp_event_try_reserve(cpu, nr, size, count, event)			\
+#define hyp_event_try_reserve(cpu, type, size, count, event)			\
 ({										\
 	enum { __size = (size) };						\
 										\
 	BUILD_BUG_ON(__size > sizeof_field(struct hyp_event_fast_record, fields)); \
 	BUILD_BUG_ON(__size % sizeof(u32));					\
-	__hyp_event_try_reserve(cpu, nr, __size, count, event);			\
+	__hyp_event_try_reserve(cpu, type, __size, count, event);		\
 })
 
-/* The slow path for fields that came in registers */
-static void hyp_event_write_fields(unsigned long nr, const void *fields, unsigned int size,
-				   u64 count)
+/* Out of line, so that an event that the filter refuses saves no register */
+static noinline void hyp_event_put_matching(struct hyp_trace_cpu *cpu, const void *record,
+					    unsigned int size, u64 count)
+{
+	hyp_event_put(cpu, record, size, count);
+}
+
+/* The filter's path, if @type is not 0 */
+static __always_inline void hyp_event_write_filtered(unsigned long nr,
+						     struct hyp_event_header *record,
+						     unsigned int size, u64 count,
+						     struct hyp_trace_cpu *cpu, u32 type)
+{
+	u64 task;
+
+	if (!type || !hyp_trace_cpu_is_ready(cpu))
+		return hyp_event_write(nr, record, size, count);
+
+	task = trace_ring_task(&cpu->ring);
+	if (task & RB_WRITER_TASK_IGNORED)
+		return;
+
+	hyp_event_set_header(record, type, task);
+	if (__hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
+		hyp_event_put_matching(cpu, record, size, count);
+}
+
+/* The other two paths for fields that came in registers */
+static __always_inline void hyp_event_write_fields(unsigned long nr, const void *fields,
+						   unsigned int size, u64 count,
+						   struct hyp_trace_cpu *cpu, u64 types)
 {
 	struct hyp_event_fast_record record __uninitialized; /* All that is written is set now. */
 
 	memcpy(record.fields, fields, size);
-	hyp_event_write(nr, &record.header, sizeof(record.header) + size, count);
+	hyp_event_write_filtered(nr, &record.header, sizeof(record.header) + size, count, cpu,
+				 types >> HYP_EVENT_TYPE_FILTERED);
 }
 
 /*
- * hyp_event_write_<bytes of fields>(): the slow path is out of line, so that the fast path
- * jumps there and needs no stack. Entries and exits have their time from stay.c.
+ * hyp_event_write_<bytes of fields>(): the other paths are out of line, and take the fields where
+ * they are. So the fast path needs no stack, and moves no field. Entries and exits have their time
+ * from stay.c.
  */
 #define HYP_EVENT_WRITE(size, type, params, args, time, fields...)		\
 struct hyp_event_words_##size {							\
 	type	words[(size) / sizeof(type)];					\
 } __packed;									\
 										\
-static noinline void hyp_event_write_##size##_slow(unsigned long nr, params)	\
+static noinline void hyp_event_write_##size##_slow(unsigned long nr, params, u64 __count, \
+						    struct hyp_trace_cpu *cpu, u64 types) \
 {										\
 	const type from[] = { fields };						\
 										\
 	BUILD_BUG_ON(sizeof(from) != (size));					\
-	hyp_event_write_fields(nr, from, sizeof(from), time);			\
+	hyp_event_write_fields(nr, from, sizeof(from), __count, cpu, types);	\
 }										\
 										\
 void hyp_event_write_##size(unsigned long nr, params)				\
 {										\
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);		\
+	/* Read at once, or the address of each half has to be computed. */	\
+	u64 types = READ_ONCE(cpu->types[nr]), __count = (time);		\
 	struct hyp_event_words_##size *to;					\
 	struct trace_ring_event event;						\
 										\
-	if (!hyp_event_try_reserve(cpu, nr, size, time, &event))		\
-		return hyp_event_write_##size##_slow(nr, args);			\
+	if (!hyp_event_try_reserve(cpu, types, size, __count, &event))		\
+		return hyp_event_write_##size##_slow(nr, args, __count, cpu, types); \
 										\
 	to = event.data;							\
 	*to = (struct hyp_event_words_##size) {{ fields }};			\
@@ -250,28 +312,6 @@ static noinline void hyp_event_printk_slow(u64 ip, u64 fmt, struct hyp_event_hyp
 	hyp_event_write(HYP_EVENT_hyp_printk, &record->header, size, count);
 }
 
-static __always_inline void hyp_event_put_part(void **to, const void **from, unsigned long size,
-					       unsigned long part)
-{
-	if (!(size & part))
-		return;
-
-	memcpy(*to, *from, part);
-	*to += part;
-	*from += part;
-}
-
-/* Copy arguments: a test for each bit of the size is shorter than a loop. */
-static __always_inline void hyp_event_put_args(void *to, const void *from, unsigned long size)
-{
-	BUILD_BUG_ON(sizeof_field(struct hyp_printk_record, words) >= 64);
-
-	hyp_event_put_part(&to, &from, size, 32);
-	hyp_event_put_part(&to, &from, size, 16);
-	hyp_event_put_part(&to, &from, size, 8);
-	hyp_event_put_part(&to, &from, size, 4);
-}
-
 /**
  * hyp_event_printk - write a hyp_trace_printk(), on the fast path if possible
  * @ip:		where it is, _THIS_IP_
@@ -285,16 +325,17 @@ void hyp_event_printk(unsigned long ip, const char *fmt, struct hyp_event_hyp_pr
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
 	u64 kimg_ip = ip + hyp_kimg_offset, kimg_fmt = (u64)fmt + hyp_kimg_offset;
 	u64 count = hyp_clock_count(), *to;
+	u32 type = cpu->types[HYP_EVENT_hyp_printk];
 	struct trace_ring_event event;
 
-	if (!__hyp_event_try_reserve(cpu, HYP_EVENT_hyp_printk, size - sizeof(record->header),
-				     count, &event))
+	if (!__hyp_event_try_reserve(cpu, type, size - sizeof(record->header), count, &event))
 		return hyp_event_printk_slow(kimg_ip, kimg_fmt, record, size, count);
 
 	to = event.data;
 	*to++ = kimg_ip;
 	*to++ = kimg_fmt;
-	hyp_event_put_args(to, record + 1, size - sizeof(*record));
+	BUILD_BUG_ON(sizeof_field(struct hyp_printk_record, words) >= 64);
+	hyp_event_put_words(to, record + 1, size - sizeof(*record));
 	trace_ring_commit(&cpu->ring, &event);
 }
 
@@ -328,7 +369,7 @@ void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
 	struct trace_ring_event event;
 	u64 count = hyp_clock_count();
 
-	if (!__hyp_event_try_reserve(cpu, HYP_EVENT_funcgraph_exit,
+	if (!__hyp_event_try_reserve(cpu, cpu->types[HYP_EVENT_funcgraph_exit],
 				     sizeof(*record) - sizeof(record->header), count, &event))
 		return hyp_event_funcgraph_exit_slow(func, depth, overrun, entered, count);
 

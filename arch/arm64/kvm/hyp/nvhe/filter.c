@@ -145,14 +145,5 @@ bool hyp_filter_reads(const struct hyp_filter *filter, unsigned int offset)
 bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **reading,
 		      const void *record)
 {
-	const struct hyp_filter_prog *prog;
-	bool match;
-
-	WRITE_ONCE(*reading, filter);
-	smp_mb();					/* (R) */
-	prog = smp_load_acquire(&filter->prog);		/* (Q) */
-	match = !prog || trace_remote_filter_match(prog->preds, prog->nr, record);
-	smp_store_release(reading, NULL);		/* (R) */
-
-	return match;
+	return __hyp_filter_match(filter, reading, record);
 }

@@ -162,13 +162,13 @@
  * (Q) filter program: Q-program
  *	filter.c:hyp_filter_set
  *   with
- *	filter.c:hyp_filter_match
+ *	filter.h:__hyp_filter_match
  *
  *	A hypercall stores a program, then the pointer to it with release. A CPU loads the
  *	pointer with acquire, then reads the program.
  *
  * (R) retired program: R-retired, R-later, R-outside
- *	filter.c:hyp_filter_match
+ *	filter.h:__hyp_filter_match
  *   with
  *	filter.c:hyp_filter_is_quiesced
  *

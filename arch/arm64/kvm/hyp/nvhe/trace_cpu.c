@@ -32,18 +32,18 @@ const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
 }
 
-/* The part of an event's header before the pid; 0 if it is off or has to go on the slow path. */
-static u32 hyp_event_type(u32 state)
+/* The part of an event's header before the pid, for the path that it takes */
+static u64 hyp_event_types(u32 state)
 {
 	struct hyp_event_header header = { .type = state };
 	u32 type;
 
 	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
-	if (state & HYP_EVENT_SLOW)
+	if (state & HYP_EVENT_WATCHED)
 		return 0;
 
 	memcpy(&type, &header, sizeof(type));
-	return type;
+	return state & HYP_EVENT_FILTERED ? (u64)type << HYP_EVENT_TYPE_FILTERED : type;
 }
 
 /**
@@ -66,7 +66,7 @@ bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu)
 	}
 
 	for (nr = 0; nr < NR_HYP_EVENTS; nr++)
-		cpu->types[nr] = hyp_event_type(READ_ONCE(hyp_event_states[nr]));
+		cpu->types[nr] = hyp_event_types(READ_ONCE(hyp_event_states[nr]));
 	/* Without the latest clock, this event has an older one, and the next event tries again. */
 	cpu->config = has_clock ? config : 0;
 	return true;

@@ -8,6 +8,8 @@
 #include <linux/compiler.h>
 #include <linux/trace_remote_filter.h>
 
+#include <asm/barrier.h>
+
 /**
  * struct hyp_filter_prog - a program
  * @preds:	its predicates, and two of zeroes, which are never written
@@ -50,5 +52,22 @@ bool hyp_filter_match(struct hyp_filter *filter, const struct hyp_filter **readi
  * Return: @reading of the CPU's hyp_filter_match(); NULL if the CPU does not exist.
  */
 const struct hyp_filter **hyp_filter_reading(unsigned int cpu);
+
+/* hyp_filter_match(), inline for the path of events that is short */
+static __always_inline bool __hyp_filter_match(struct hyp_filter *filter,
+					       const struct hyp_filter **reading,
+					       const void *record)
+{
+	const struct hyp_filter_prog *prog;
+	bool match;
+
+	WRITE_ONCE(*reading, filter);
+	smp_mb();					/* (R) */
+	prog = smp_load_acquire(&filter->prog);		/* (Q) */
+	match = !prog || trace_remote_filter_match(prog->preds, prog->nr, record);
+	smp_store_release(reading, NULL);		/* (R) */
+
+	return match;
+}
 
 #endif /* __ARM64_KVM_HYP_NVHE_FILTER_H */

@@ -20,9 +20,8 @@
 #define HYP_EVENT_TRIGGER	BIT(17)	/* it has a trigger */
 #define HYP_EVENT_TIMED		BIT(18)	/* of hyp_enter and hyp_exit: a filter has stay_ns */
 
-/* What puts an event on the slow path, and what comes before its filter there */
+/* What puts an event on the slow path alone, and comes before its filter there */
 #define HYP_EVENT_WATCHED	(HYP_EVENT_TRIGGER | HYP_EVENT_TIMED)
-#define HYP_EVENT_SLOW		(HYP_EVENT_FILTERED | HYP_EVENT_WATCHED)
 /* What makes trace_<event>() call event_write.c */
 #define HYP_EVENT_ON		(HYP_EVENT_ID | HYP_EVENT_WATCHED)
 

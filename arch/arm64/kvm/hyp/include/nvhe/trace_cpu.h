@@ -34,10 +34,14 @@ enum hyp_trace_writer {
 	HYP_TRACE_HELD,		/* another CPU, which has the ring's lock */
 };
 
+/* Bits from which a hyp_trace_cpu.types has the type of an event that has a filter */
+#define HYP_EVENT_TYPE_FILTERED	32
+
 /**
  * struct hyp_trace_cpu - tracing on one CPU
  * @types:	by event: the part of the record's header before the pid, if the event is on
- *		and is not on the slow path alone; else 0
+ *		and is not on the slow path alone; from HYP_EVENT_TYPE_FILTERED on, if it has
+ *		a filter
  * @ring:	the ring; it begins with what each event needs
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
@@ -53,7 +57,7 @@ enum hyp_trace_writer {
  * @types comes first, so that no event adds its offset.
  */
 struct hyp_trace_cpu {
-	u32			types[NR_HYP_EVENTS];
+	u64			types[NR_HYP_EVENTS];
 	struct trace_ring	ring;
 	u64			config;
 	struct hyp_clock	clock;
