@@ -128,14 +128,39 @@ def forget(out, name):
             (path.parent / path.name[1:-len(".cmd")]).unlink(missing_ok=True)
 
 
-def parameters():
-    """Each mistake in this base's tree as parameters of a test."""
+def listed():
+    """Each mistake in this base's tree: its name, the file, sed's command, and what finds it"""
     kinds = KINDS if BASE == MAIN else OF_BASE
     text = (TOOLS / "mutants").read_text("utf-8")
     for name, path, edit, test in re.findall(r"^([^#\t]+)\t(.*)\t(.*)\t(.*)$", text, re.M):
         kind, test = test.split(":", 1)
-        if kind not in kinds:
-            continue
+        if kind in kinds:
+            yield name, path, edit, kind, test
+
+
+def edited(path, edit):
+    """The file with the mistake, which is in one line"""
+    original = (TREE / path).read_text("utf-8")
+    text = process.run(["sed", edit], input=original).stdout
+    lines = zip(original.splitlines(), text.splitlines(), strict=True)
+    changed = {was for was, now in lines if was != now}
+    assert len(changed) == 1, f"{path} does not have one line for {edit}"
+    return text
+
+
+@pytest.mark.fast
+@pytest.mark.host
+def test_lines():
+    """Each mistake is in a line that is there."""
+    tree.make()
+    for _, path, edit, *_ in listed():
+        edited(path, edit)
+
+
+def parameters():
+    """Each mistake in this base's tree as parameters of a test."""
+    kinds = KINDS | OF_BASE
+    for name, path, edit, kind, test in listed():
         mark = pytest.mark.boots("default") if kinds[kind][1] == KERNEL else pytest.mark.alone
         yield pytest.param(kind, path, edit, test, id=f"{kind}-{name}",
                            marks=[mark, pytest.mark.seconds(kinds[kind][2])])
@@ -149,13 +174,8 @@ def test_found(request, kind, path, edit, test):
     finder, out, _ = (KINDS | OF_BASE)[kind]
     if out == KERNEL:
         request.getfixturevalue("kernel")("default")
-    original = (TREE / path).read_text("utf-8")
-    text = process.run(["sed", edit], input=original).stdout
-    lines = zip(original.splitlines(), text.splitlines(), strict=True)
-    changed = {was for was, now in lines if was != now}
-    assert len(changed) == 1, f"{path} does not have one line for {edit}"
     try:
-        with tree.edited({path: text}):
+        with tree.edited({path: edited(path, edit)}):
             found = finder(test)
     finally:
         forget(out, path.rpartition("/")[2])
