@@ -69,30 +69,17 @@ static __always_inline void hyp_event_put(struct hyp_trace_cpu *cpu, const void 
 	u64 ts = hyp_clock_ns(&cpu->clock, count);
 	struct trace_ring_event event;
 
-	if (size >= 64 || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
+	BUILD_BUG_ON(RB_WRITER_MAX_SHORT >= 128);
+
+	if (size > RB_WRITER_MAX_SHORT || !trace_ring_try_reserve(&cpu->ring, size, ts, &event))
 		return hyp_event_put_slow(cpu, record, size, ts);
 
+	hyp_event_put_part(&event.data, &record, size, 64);
 	hyp_event_put_words(event.data, record, size);
 	trace_ring_commit(&cpu->ring, &event);
 }
 
-/* Fill in the header. False if the events of the task are ignored. */
-static __always_inline bool hyp_event_begin(const struct hyp_trace_cpu *cpu, u32 state,
-					    struct hyp_event_header *record)
-{
-	u64 task = trace_ring_task(&cpu->ring);
-
-	if (task & RB_WRITER_TASK_IGNORED)
-		return false;
-
-	*record = (struct hyp_event_header) {
-		.type	= state,
-		.pid	= task,
-	};
-	return true;
-}
-
-/* The header in two stores: all that comes before the pid is the type of hyp_trace_cpu.types. */
+/* The header in two stores: all that comes before the pid is hyp_event_type(). */
 static __always_inline void hyp_event_set_header(void *record, u32 type, s32 pid)
 {
 	struct {
@@ -104,6 +91,19 @@ static __always_inline void hyp_event_set_header(void *record, u32 type, s32 pid
 	BUILD_BUG_ON(sizeof(struct hyp_event_header) != sizeof(*header));
 	header->type = type;
 	header->pid = pid;
+}
+
+/* Fill in the header. False if the events of the task are ignored. */
+static __always_inline bool hyp_event_begin(const struct hyp_trace_cpu *cpu, u32 type,
+					    struct hyp_event_header *record)
+{
+	u64 task = trace_ring_task(&cpu->ring);
+
+	if (task & RB_WRITER_TASK_IGNORED)
+		return false;
+
+	hyp_event_set_header(record, type, task);
+	return true;
 }
 
 static __always_inline bool hyp_event_matches(struct hyp_trace_cpu *cpu, unsigned long nr,
@@ -129,7 +129,7 @@ static noinline void hyp_event_watch(struct hyp_trace_cpu *cpu, unsigned long nr
 		return;
 
 	on = hyp_trace_cpu_is_ready(cpu) || hyp_trace_cpu_prepare(cpu);
-	if (!hyp_event_begin(cpu, state, record))
+	if (!hyp_event_begin(cpu, hyp_event_type(state), record))
 		return;
 
 	values = hyp_stay_length_add(cpu, nr, record, count, &timed);
@@ -165,7 +165,8 @@ void hyp_event_write(unsigned long nr, struct hyp_event_header *record, unsigned
 		return;
 	if (!hyp_trace_cpu_is_ready(cpu) && !hyp_trace_cpu_prepare(cpu))
 		return;
-	if (!hyp_event_begin(cpu, state, record) || !hyp_event_matches(cpu, nr, state, record))
+	if (!hyp_event_begin(cpu, hyp_event_type(state), record) ||
+	    !hyp_event_matches(cpu, nr, state, record))
 		return;
 
 	/* An event that the filter refuses does not save the ring's address, either. */
@@ -228,17 +229,11 @@ static __always_inline void hyp_event_write_filtered(unsigned long nr,
 						     unsigned int size, u64 count,
 						     struct hyp_trace_cpu *cpu, u32 type)
 {
-	u64 task;
-
 	if (!type || !hyp_trace_cpu_is_ready(cpu))
 		return hyp_event_write(nr, record, size, count);
 
-	task = trace_ring_task(&cpu->ring);
-	if (task & RB_WRITER_TASK_IGNORED)
-		return;
-
-	hyp_event_set_header(record, type, task);
-	if (__hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
+	if (hyp_event_begin(cpu, type, record) &&
+	    __hyp_filter_match(&hyp_event_filters[nr], &cpu->filter, record))
 		hyp_event_put_matching(cpu, record, size, count);
 }
 

@@ -10,9 +10,7 @@
  * 0 after tracing was enabled on any CPU. So one comparison is enough for an event, and also
  * stops a CPU when EL2 stops all of them.
  */
-#include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/string.h>
 
 #include <asm/kvm_hyp.h>
 
@@ -32,18 +30,15 @@ const struct hyp_filter **hyp_filter_reading(unsigned int cpu)
 	return &per_cpu_ptr(&hyp_trace_cpu, cpu)->filter;
 }
 
-/* The part of an event's header before the pid, for the path that it takes */
+/* hyp_event_type(), for the path that the event takes */
 static u64 hyp_event_types(u32 state)
 {
-	struct hyp_event_header header = { .type = state };
-	u32 type;
+	u64 type = hyp_event_type(state);
 
-	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
 	if (state & HYP_EVENT_WATCHED)
 		return 0;
 
-	memcpy(&type, &header, sizeof(type));
-	return state & HYP_EVENT_FILTERED ? (u64)type << HYP_EVENT_TYPE_FILTERED : type;
+	return state & HYP_EVENT_FILTERED ? type << HYP_EVENT_TYPE_FILTERED : type;
 }
 
 /**

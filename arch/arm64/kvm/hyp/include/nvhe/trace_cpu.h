@@ -7,8 +7,10 @@
 #define __ARM64_KVM_HYP_NVHE_TRACE_CPU_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
+#include <linux/string.h>
 #include <linux/trace_ring.h>
 
 #include <asm/kvm_hyp.h>
@@ -39,9 +41,8 @@ enum hyp_trace_writer {
 
 /**
  * struct hyp_trace_cpu - tracing on one CPU
- * @types:	by event: the part of the record's header before the pid, if the event is on
- *		and is not on the slow path alone; from HYP_EVENT_TYPE_FILTERED on, if it has
- *		a filter
+ * @types:	by event: hyp_event_type(), if the event is on and is not on the slow path alone;
+ *		from HYP_EVENT_TYPE_FILTERED on, if it has a filter
  * @ring:	the ring; it begins with what each event needs
  * @config:	the generation that @clock and @types are copies of, or 0
  * @clock:	the clock
@@ -88,6 +89,17 @@ static inline bool hyp_trace_cpu_exists(u64 *cpu)
 
 	*cpu = array_index_nospec(*cpu, NR_CPUS);
 	return kvm_arm_hyp_percpu_base[*cpu];
+}
+
+/* The part of a record's header before the pid, by the event's state */
+static __always_inline u32 hyp_event_type(u32 state)
+{
+	struct hyp_event_header header = { .type = state };
+	u32 type;
+
+	BUILD_BUG_ON(offsetof(struct hyp_event_header, pid) != sizeof(type));
+	memcpy(&type, &header, sizeof(type));
+	return type;
 }
 
 bool hyp_trace_cpu_prepare(struct hyp_trace_cpu *cpu);
