@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EL2's functions: from boot; in the call trace of a panic; what hypstat says of them is what the
-trace has; and the demonstration of it."""
+"""EL2's functions: from boot; in the order in which gdb sees them; in the call trace of a panic;
+what hypstat says of them is what the trace has; and the demonstration of it."""
 
 import functools
 import json
@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 
-from hyptrace import bench, demo, hypstat, process, trace
+from hyptrace import bench, demo, hypstat, objects, process, trace, vm as vms
+from hyptrace.machine import BUILD
 from hyptrace.tests.conftest import rows
 from hyptrace.tests.test_boot import SHELL
 
@@ -88,6 +89,93 @@ logged_only "no such depth: deep" "no tracer from boot: nonsense"
 def test_boot(vm, selftest, name, config):
     cmdline, script = BOOT[name]
     vm.ok(name, SHELL + script, files=selftest(), config=config, cmdline=cmdline)
+
+
+HANDLER, TRAP = "handle___kvm_vcpu_run", "handle_trap"
+RUN = SHELL + """cd hypervisor
+echo '*' >set_ftrace_filter
+echo func func_ret >set_event
+echo 1 >tracing_on
+guest --hvc 1 >/dev/null
+echo 0 >tracing_on
+cat available_filter_functions >/out/all
+cat trace >/out/trace
+"""
+# From the first run of a vCPU to the next trap, gdb stops where each function begins.
+STOPS = """set breakpoint always-inserted on
+break *{first:#x}
+continue
+{all}
+set $n = 0
+while $n < 400
+  printf "at %#lx\\n", $pc
+  if $n > 0 && $pc == {trap:#x}
+    loop_break
+  end
+  set $n = $n + 1
+  continue
+end
+delete
+detach
+"""
+
+
+def el2_functions(machine):
+    """{address: name} of what gdb can stop at, but for tracing itself"""
+    at, linked = (int(part, 16) for part in machine.el2_offset().split("-"))
+    found = re.findall(r"^(\w+) [tT] __kvm_nvhe_(?!hyp_(?:event|func|trace|stay)|trace_ring)(\w+)$",
+                       (machine.built / "System.map").read_text("utf-8"), re.M)
+    return {int(address, 16) + at - linked: name for address, name in found}
+
+
+def callees(path):
+    """{function: those that its code calls}, and those that these jump to; and the functions that
+    call by an address."""
+    code = objects.Code(objects.output("objdump", "-dr", "--no-show-raw-insn", "-j", ".hyp.text",
+                                       path))
+    names = {address: name.removeprefix("__kvm_nvhe_") for name, address in code.starts.items()}
+    goes, indirect, name = {"b": {}, "bl": {}}, set(), ""
+    for address, insn in sorted(code.insns.items()):
+        name = names.get(address, name)
+        if insn.name in goes and insn.goes in names:
+            goes[insn.name].setdefault(name, set()).add(names[insn.goes])
+        if insn.name in ("blr", "br"):
+            indirect.add(name)
+    for found in goes["bl"].values():
+        while more := set().union(*(goes["b"].get(each, ()) for each in found)) - found:
+            found |= more
+    return goes["bl"], indirect
+
+
+@pytest.mark.modes
+@pytest.mark.seconds(40)
+@pytest.mark.parametrize("config", ["functions"])
+@pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
+@pytest.mark.usefixtures("vm")
+def test_order(selftest, checks, config, mode, cpu):
+    """A hypercall's functions are traced in the order in which gdb stops at them, and each one's
+    caller has the call in its object code."""
+    machine = vms.Machine(config=config, mode=mode, cpu=cpu, smp=1, timeout=300)
+    names = el2_functions(machine)
+    at = {name: address for address, name in names.items()}
+    done, said = machine.under_gdb(STOPS.format(
+        first=at[HANDLER], trap=at[TRAP], all="\n".join(f"break *{each:#x}" for each in names)),
+        RUN, selftest(config=config))
+    checks("the script ends well", done.status == 0, done.errors + done.output)
+    known = set(trace.read(done.out / "all"))
+    stops = [names[int(each, 16)] for each in re.findall(r"^at (0x\w+)$", said, re.M)]
+    stops = [name for name in stops if name in known]
+    traced = [each.args.split(" <-") for each in trace.parse(trace.read(done.out / "trace"))
+              if each.name == "func"]
+    traced = traced[[name for name, _ in traced].index(HANDLER):]
+    checks("gdb has seen a run of a vCPU", len(stops) >= 10 and "__kvm_vcpu_run" in stops and
+           (stops[0], stops[-1]) == (HANDLER, TRAP), said[-2000:])
+    checks.equals("the same functions in the same order",
+                  [name for name, _ in traced[:len(stops)]], stops)
+    has, indirect = callees(BUILD / f"kernel-{config}" / objects.EL2)
+    checks.equals("each caller has the call", [
+        (caller, name) for name, caller in traced if caller in known - indirect and
+        name not in has.get(caller, ())], [])
 
 
 # EL2 reads through a pointer that is none, in a function that calls no other: its LR is not signed.
