@@ -14,7 +14,7 @@ SCRIPTS = "soak load hostile clear hotplug wait stress faults".split()
 VARIABLES = """HYP_TRACE_SOAK={0} HYP_TRACE_SOAK_SEED={2} HYP_TRACE_HOSTILE_CALLS={3}
     HYP_TRACE_HOSTILE_SEED={2} HYP_TRACE_LOAD_SECONDS={1} HYP_TRACE_STRESS_ROUNDS={1}"""
 # Tests beside them, by the mode
-BESIDE = "guests.{}", "guests.nested.{}", "writer.programs", "writer.fuzz"
+BESIDE = "guests.default.{}", "guests.nested.default.{}", "writer.programs", "writer.fuzz"
 
 
 def draw(seed, index, kernels, secs):
@@ -28,11 +28,11 @@ def draw(seed, index, kernels, secs):
     if index % 3 == 0:
         tests.append(beside)
         # In hVHE a nested guest does not boot on the newest CPU: see test_guests.py
-        cpu = "cortex-a76" if beside == "guests.nested.protected" and cpu == "max" else cpu
+        cpu = "cortex-a76" if beside == BESIDE[1].format("protected") and cpu == "max" else cpu
     return {"TESTS": " ".join(tests), "SET": "", "MACHINE": " ".join(machine), "SEED": seed,
             "KSELFTESTS": " ".join(scripts), "LIMIT": str(600 + 20 * secs), "ALL": "1",
             "VARIABLES": VARIABLES.format(secs, 1 + secs // 30, seed, 20000 * secs),
-            "FUZZ_SECONDS": str(secs), "CONFIGURATIONS": f"{mode},{cpu}"}
+            "FUZZ_SECONDS": str(secs), "CONFIGURATIONS": f"default,{mode},{cpu}"}
 
 
 def main():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real guests of KVM with every event of the hypervisor on: they run the same, and each trace has
-what was counted meanwhile, to the event.
+"""Real guests of KVM with every event of the hypervisor on, and every function: they run the same,
+and each trace has what was counted meanwhile, to the event.
 
-CONFIGURATIONS="protected,max nvhe,max"    KVM's modes and CPUs
-ALL=1                                      KVM's selftests that take long, too
+CONFIGURATIONS="default,nvhe,max functions,protected,max"    kernels, KVM's modes, and CPUs
+ALL=1                                                        KVM's selftests that take long, too
 """
 
 import re
@@ -13,8 +13,7 @@ import pytest
 
 from hyptrace import clients, trace
 from hyptrace.machine import option, scaled
-
-pytestmark = pytest.mark.clients
+from hyptrace.tests.conftest import rows
 
 # KVM's own selftests that end within seconds in each mode, and longer ones. The others need what
 # is not there (several sizes of pages, userfaultfd, a PMU), or fail without tracing in QEMU's
@@ -45,6 +44,7 @@ traced() {
 hyp-trace/guest --hold
 echo 4096 >"$HYP/buffer_size_kb"
 echo 1 >"$HYP/events/enable"
+[ ! -e "$HYP/set_ftrace_filter" ] || echo "*" >"$HYP/set_ftrace_filter"
 """
 PROGRAMS = r"""
 run() {
@@ -62,8 +62,9 @@ UP = 'echo "the guest is up: $(/bin/busybox uname -sm), $(/bin/busybox nproc) CP
 
 
 def configurations(default):
-    return pytest.mark.parametrize("mode, cpu", [
-        each.split(",", 1) for each in option("CONFIGURATIONS", default).split()])
+    """Of each one its set, its seconds, its kernel, mode and CPU; or those that are asked for."""
+    asked = [f"clients 60 {each.replace(',', ' ', 2)}" for each in option("CONFIGURATIONS").split()]
+    return pytest.mark.parametrize("config, mode, cpu", rows("\n".join(asked) or default))
 
 
 def tap(path):
@@ -71,18 +72,17 @@ def tap(path):
     return [line for line in trace.read(path) if re.match(r"ok|not ok|Bail out|\d+\.\.", line)]
 
 
-@pytest.mark.seconds(25)
-@configurations("protected,max")
-def test_guests(vm, selftest, checks, tmp_path, mode, cpu):
+@configurations("clients 25 default protected max\nmodes 60 functions protected max")
+def test_guests(vm, selftest, checks, tmp_path, config, mode, cpu):
     """KVM's own selftests of this kernel pass the same with every event of the hypervisor on."""
     limit = 600 if option("ALL") else 120
     names, built = (SHORT + LONG * bool(option("ALL"))).split(), clients.kvm_selftests()
-    shutil.copytree(selftest(), tmp_path, dirs_exist_ok=True)
+    shutil.copytree(selftest(config=config), tmp_path, dirs_exist_ok=True)
     tmp_path.joinpath("kvm").mkdir()
     for name in names:
         shutil.copy(built[name], tmp_path / "kvm")
     out = vm.ok("the VM ends well", TRACED + PROGRAMS.replace("{}", f"{scaled(limit):.0f}"),
-                files=tmp_path, mode=mode, cpu=cpu, mem="4G",
+                files=tmp_path, config=config, mode=mode, cpu=cpu, mem="4G",
                 timeout=120 + len(names) * limit / 2).out
     for name in names:
         said = [trace.read(out / f"{name}.{how}")[-20:] for how in ("off", "on")]
@@ -94,15 +94,14 @@ def test_guests(vm, selftest, checks, tmp_path, mode, cpu):
 
 # In hVHE mode 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
 # dies of SIGILL, without tracing too. (Others: protected,cortex-a72 nvhe,max)
-@pytest.mark.seconds(15)
-@configurations("protected,cortex-a76")
-def test_nested(vm, selftest, checks, tmp_path, mode, cpu):
+@configurations("clients 15 default protected cortex-a76\nmodes 60 functions nvhe cortex-a76")
+def test_nested(vm, selftest, checks, tmp_path, config, mode, cpu):
     """Linux, as a guest of KVM's, boots and powers off with every event of the hypervisor on and
     read. The guest's kernel is the host's."""
-    shutil.copytree(selftest(), tmp_path, dirs_exist_ok=True)
-    clients.linux(tmp_path, "default", UP, 300, smp=2)
+    shutil.copytree(selftest(config=config), tmp_path, dirs_exist_ok=True)
+    clients.linux(tmp_path, config, UP, 300, smp=2)
     out = vm.ok("the VM ends well", TRACED + "traced guest sh ./boot\n", files=tmp_path,
-                mode=mode, cpu=cpu, timeout=420).out
+                config=config, mode=mode, cpu=cpu, timeout=420).out
     console = [line.rstrip("\r") for line in trace.read(out / "guest.console")]
     checks("the guest is up", "the guest is up: Linux aarch64, 2 CPUs" in console and
            any("reboot: Power down" in line for line in console), console)
