@@ -96,12 +96,22 @@ def qemu(files, arch="arm64"):
         shutil.copy(root / "usr/share" / path, to / "share/qemu")
 
 
-def linux(files, config, script, limit, smp=1):
-    """./boot: this kernel as a guest of Debian's QEMU, to run a script of busybox's shell, for so
-    many seconds at most."""
+def debian_kernel():
+    """Debian's own kernel for amd64, the flavour whose symbols are smallest: what boots, and its
+    vmlinux."""
+    root = image.suite("machine", "linux-amd64",
+                       "linux-image-cloud-amd64 linux-image-cloud-amd64-dbg", "amd64",
+                       ("/lib/modules/*", "/usr/lib/modules/*", "/usr/lib/debug/lib/*"))
+    return next(root.glob("boot/vmlinuz-*")), next(root.glob("usr/lib/debug/boot/vmlinux-*"))
+
+
+def linux(files, config, script, limit, smp=1, image_of=None):
+    """./boot: a kernel, or else the VM's, as a guest of Debian's QEMU, to run a script of busybox's
+    shell, for so many seconds at most."""
+    # pylint: disable=too-many-arguments
     arch = arch_of(config)
     qemu(files, arch)
-    shutil.copy(kernel.image(config), files / "Image")
+    shutil.copy(image_of or kernel.image(config), files / "Image")
     image.initrd(files / "initrd", arch, scripts={"guest": INIT.format(script)})
     system, console = MACHINES[arch]
     (files / "boot").write_text(BOOT.format(scaled(limit), system, smp, console), "utf-8")

@@ -51,8 +51,9 @@ def mmdebstrap(release, *words):
         raise Failure(f"mmdebstrap fails:\n{log.read_text('utf-8', 'replace')[-2000:]}")
 
 
-def suite(release, name, packages, arch="arm64"):
-    """The root of packages and what they depend on, of a release or "machine"; unpacked once."""
+def suite(release, name, packages, arch="arm64", without=()):
+    """The root of packages and what they depend on, of a release or "machine"; unpacked once, but
+    for the paths of these patterns."""
     root, new = SHARED / f"suite-{release}-{name}", SHARED / f"suite-{release}-{name}.new"
     # The file is written when the root is complete.
     stamp, made_of = SHARED / f"{root.name}.packages", f"{arch} {packages}\n"
@@ -64,7 +65,7 @@ def suite(release, name, packages, arch="arm64"):
                        "--variant=extract", "--format=directory", f"--architectures={arch}",
                        f"--include={','.join(packages.split())}", f"--setup-hook={MERGE}",
                        '--aptopt=Acquire::Check-Valid-Until "false"',    # for a mirror that lags
-                       "", new)
+                       *(f"--dpkgopt=path-exclude={path}" for path in without), "", new)
             process.run(["rm", "-rf", *UNWANTED], cwd=new)
             shutil.rmtree(root, ignore_errors=True)
             new.rename(root).touch()
