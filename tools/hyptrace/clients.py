@@ -105,13 +105,13 @@ def debian_kernel():
     return next(root.glob("boot/vmlinuz-*")), next(root.glob("usr/lib/debug/boot/vmlinux-*"))
 
 
-def linux(files, config, script, limit, smp=1, image_of=None):
+def linux(files, config, script, limit, smp=1, guest=None):
     """./boot: a kernel, or else the VM's, as a guest of Debian's QEMU, to run a script of busybox's
     shell, for so many seconds at most."""
     # pylint: disable=too-many-arguments
     arch = arch_of(config)
     qemu(files, arch)
-    shutil.copy(image_of or kernel.image(config), files / "Image")
+    shutil.copy(guest or kernel.image(config), files / "Image")
     image.initrd(files / "initrd", arch, scripts={"guest": INIT.format(script)})
     system, console = MACHINES[arch]
     (files / "boot").write_text(BOOT.format(scaled(limit), system, smp, console), "utf-8")

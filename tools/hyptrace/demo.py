@@ -146,13 +146,11 @@ def _show_trace(lines, said):
     print(f"{seen} guest exits, as KVM counted;", end=" ")
 
 
-def show_chains(text, more_roots=""):
-    """The share of chains that end where the guest's kernel is entered, or a thread begins, or in
-    more functions of a pattern."""
+def show_chains(text, roots=ROOTS):
+    """The share of chains that end where the guest's kernel is entered, or a thread begins."""
     chains = perf.chains(text)
     known = {chain: count for chain, count in chains.items() if chain[-1] != "[unknown]"}
-    rooted = sum(count for chain, count in known.items()
-                 if re.fullmatch(f"{ROOTS.pattern}|{more_roots}", chain[-1]))
+    rooted = sum(count for chain, count in known.items() if roots.fullmatch(chain[-1]))
     total = sum(known.values())
     print(f"{sum(chains.values())} samples of the guest: {total} of its kernel, {rooted} of these "
           "from a root")

@@ -56,7 +56,7 @@ def suite(release, name, packages, arch="arm64", without=()):
     for the paths of these patterns."""
     root, new = SHARED / f"suite-{release}-{name}", SHARED / f"suite-{release}-{name}.new"
     # The file is written when the root is complete.
-    stamp, made_of = SHARED / f"{root.name}.packages", f"{arch} {packages}\n"
+    stamp, made_of = SHARED / f"{root.name}.packages", " ".join([arch, packages, *without]) + "\n"
     need("rootfs")
     with process.lock(f"suite-{release}", SHARED):
         if not (root.is_dir() and stamp.exists() and stamp.read_text("utf-8") == made_of):

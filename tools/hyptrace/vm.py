@@ -179,7 +179,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
         if options.get("CONFIG_RANDOMIZE_BASE") == "y":
             raise Failure("DEBUG=1: EL2 is at a random place: build without CONFIG_RANDOMIZE_BASE")
         text = re.search(r"^(\w+) \w _text$", symbols, re.M)[1]
-        return f"{(1 << int(options['CONFIG_ARM64_VA_BITS']) - 1) + 0x200000:#x}-0x{text}"
+        return (1 << int(options["CONFIG_ARM64_VA_BITS"]) - 1) + 0x200000 - int(text, 16)
 
     def wait_for_gdb(self):
         """What QEMU and gdb need to debug; says how to begin."""
@@ -188,7 +188,7 @@ class Machine:     # pylint: disable=too-many-instance-attributes
             raise Failure(f"DEBUG=1: no vmlinux of arm64 beside {self.image}")
         need("debug")
         BUILD.joinpath("gdb").write_text(
-            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self.el2_offset()}\n"
+            f"file {vmlinux}\nadd-symbol-file {vmlinux} -o {self.el2_offset():#x}\n"
             f"target remote {socket}\n", "utf-8")
         note("waiting for: gdb-multiarch -x build/gdb; "
              "a breakpoint at EL2: break __kvm_nvhe_handle_trap")

@@ -122,10 +122,9 @@ detach
 
 def el2_functions(machine):
     """{address: name} of what gdb can stop at, but for tracing itself"""
-    at, linked = (int(part, 16) for part in machine.el2_offset().split("-"))
     found = re.findall(r"^(\w+) [tT] __kvm_nvhe_(?!hyp_(?:event|func|trace|stay)|trace_ring)(\w+)$",
                        (machine.built / "System.map").read_text("utf-8"), re.M)
-    return {int(address, 16) + at - linked: name for address, name in found}
+    return {int(address, 16) + machine.el2_offset(): name for address, name in found}
 
 
 def callees(path):

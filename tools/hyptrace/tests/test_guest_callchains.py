@@ -15,7 +15,7 @@ import shutil
 from collections import Counter
 
 import pytest
-from hyptrace import clients, demo, image, kernel, kvmstat, perf, process, tree
+from hyptrace import clients, demo, image, kvmstat, perf, process, tree
 from hyptrace.machine import BUILD, ROOT, TOOLS, arch_of, cross_for, need, number
 from hyptrace.tests.conftest import rows
 from hyptrace.vm import boot
@@ -312,16 +312,20 @@ def test_the_boot_of_a_linux_guest(tmp_path, config):
 # Where the guest has its kernel, it says
 ADDRESSES = "/bin/busybox grep -E ' (_text|_stext|_etext)$' /proc/kallsyms\n"
 RECORD = """PATH=$PWD:$PATH
-perf kvm --guest --guestkallsyms=KALLSYMS record -e cpu-clock -c 5000000 --call-graph dwarf,16384 \
-	--guest-stack -o /out/guest.data OF
+perf kvm --guest --guestkallsyms={} record -e cpu-clock -c {} --call-graph dwarf,16384 \
+	--guest-stack -o /out/guest.data {}
 """
-# Where a guest's kernel is at random, the recording begins when it has said where.
-RECORDS = {"ours": RECORD.replace("KALLSYMS", "/proc/kallsyms").replace("OF", "sh ./boot"),
+# Where a guest's kernel is at random, the recording begins when it has said where. As that has
+# nothing of the boot, it takes more samples.
+RECORDS = {"ours": RECORD.format("/proc/kallsyms", 5000000, "sh ./boot"),
            "debian": """sh ./boot &
 while kill -0 $! && ! grep -qs _etext /out/guest.console; do sleep 0.1; done
 tr -d '\\r' </out/guest.console >guest.kallsyms
-""" + RECORD.replace("KALLSYMS", "guest.kallsyms").replace(
-    "OF", "-a sh -c 'while kill -0 $0 2>/dev/null; do sleep 0.1; done' $!")}
+""" + RECORD.format("guest.kallsyms", 1000000,
+                    "-a sh -c 'while kill -0 $0 2>/dev/null; do sleep 0.1; done' $!")}
+# Debian's kernel has no frame pointers: an interrupt's chain ends at the bottom of its stack.
+ROOTS = {"ours": demo.ROOTS,
+         "debian": re.compile(f"{demo.ROOTS.pattern}|sysvec_.*|common_interrupt")}
 # Where the host's libdw is not arm64's, the VM's is seen to find the same.
 NATIVE = """cp /proc/kallsyms /out
 perf script -i /out/guest.data --guestkallsyms=/proc/kallsyms --guestvmlinux=/test/vmlinux \
@@ -369,9 +373,9 @@ def test_the_stacks_of_a_linux_guest(checks, tmp_path, config, guest):
         pytest.skip("perf on x86-64 is built there")
     files.mkdir()
     boots, vmlinux_of = clients.debian_kernel() if guest == "debian" else (
-        kernel.image(config), BUILD / f"kernel-{config}/vmlinux")
+        None, BUILD / f"kernel-{config}/vmlinux")
     shutil.copy(perf.build("host" if arch == "x86_64" else arch), files)
-    clients.linux(files, config, ADDRESSES + demo.WORK, 1000, image_of=boots)
+    clients.linux(files, config, ADDRESSES + demo.WORK, 1000, guest=boots)
     if arch == "arm64":
         process.run([f"{cross_for(arch)}objcopy", "-R", ".debug_*", "-R", "!.debug_frame",
                      vmlinux_of, files / "vmlinux"])
@@ -380,7 +384,7 @@ def test_the_stacks_of_a_linux_guest(checks, tmp_path, config, guest):
     console = out.joinpath("guest.console").read_text("utf-8", "replace")
     kallsyms.write_text("".join(re.findall(r"^[0-9a-f]{16} \w _\w+\n", console, re.M)), "utf-8")
     by_libdw = chains_of(out, kallsyms, f"--guestvmlinux={vmlinux_of}")
-    demo.show_chains(by_libdw, "sysvec_.*|common_interrupt" if guest == "debian" else "")
+    demo.show_chains(by_libdw, ROOTS[guest])
     if arch == "arm64":
         judge_leaves(by_libdw, chains_of(out, out / "kallsyms"), checks)
         native = out.joinpath("native.txt").read_text("utf-8")

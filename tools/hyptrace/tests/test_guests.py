@@ -67,6 +67,10 @@ def configurations(default):
     return pytest.mark.parametrize("config, mode, cpu", rows("\n".join(asked) or default))
 
 
+def has_functions(path):
+    return any(each.name == "func" for each in trace.parse(trace.read(path)))
+
+
 def tap(path):
     """The results that a program prints, without times."""
     return [line for line in trace.read(path) if re.match(r"ok|not ok|Bail out|\d+\.\.", line)]
@@ -74,7 +78,8 @@ def tap(path):
 
 @configurations("clients 25 default protected max\nmodes 60 functions protected max")
 def test_guests(vm, selftest, checks, tmp_path, config, mode, cpu):
-    """KVM's own selftests of this kernel pass the same with every event of the hypervisor on."""
+    """KVM's own selftests of this kernel pass the same with every event of the hypervisor on, and
+    every function that the kernel can trace."""
     limit = 600 if option("ALL") else 120
     names, built = (SHORT + LONG * bool(option("ALL"))).split(), clients.kvm_selftests()
     shutil.copytree(selftest(config=config), tmp_path, dirs_exist_ok=True)
@@ -90,6 +95,8 @@ def test_guests(vm, selftest, checks, tmp_path, config, mode, cpu):
                trace.read(out / f"{name}.status") == ["off 0", "on 0"] and
                tap(out / f"{name}.off") == tap(out / f"{name}.on"), said)
         checks.equals(f"{name}: the trace adds up", trace.adds_up(out / name)[:20], [])
+        checks.equals(f"{name}: it has functions", has_functions(out / f"{name}.trace"),
+                      config == "functions")
 
 
 # In hVHE mode 6.12's KVM shows a guest features of QEMU 10's newest CPU that then trap: init
@@ -106,3 +113,4 @@ def test_nested(vm, selftest, checks, tmp_path, config, mode, cpu):
     checks("the guest is up", "the guest is up: Linux aarch64, 2 CPUs" in console and
            any("reboot: Power down" in line for line in console), console)
     checks.equals("the trace adds up", trace.adds_up(out / "guest")[:20], [])
+    checks.equals("it has functions", has_functions(out / "guest.trace"), config == "functions")
