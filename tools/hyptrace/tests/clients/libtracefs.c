@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* libtracefs uses each file of the instance hypervisor, and refuses missing ones; on CPU 0 */
+#include <sched.h>
 #include <signal.h>
 #include <tracefs.h>
 #include "kselftest_harness.h"
@@ -197,19 +198,58 @@ TEST(trace_pipe_raw_by_pages_after_a_loss)
 	ASSERT_FALSE(tracefs_instance_set_buffer_size(hyp, 1408, -1));
 }
 
+static bool sleeps(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	stat = fopen(path, "r");
+	return stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1 && !fclose(stat) &&
+	       state == 'S';
+}
+
+/* For each request an event, once @reader waits for it; and none if that has ended */
+static bool write_events_for(pid_t reader, int request)
+{
+	char byte;
+
+	for (int id = 1; read(request, &byte, 1) == 1; id++) {
+		while (getppid() == reader && !sleeps(reader))
+			sched_yield();
+		if (tracefs_instance_file_write_number(hyp, "write_event", id))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * As from the kernel's own rings, the library may return a page without events, or none: that one
+ * has been read to its end. Then it must wait; more calls for one event mean that it does not.
+ */
 TEST(trace_pipe_raw_mapped_waits)
 {
 	unsigned long long nr = 0;
 	struct tracefs_cpu *cpu;
 	struct kbuffer *page;
+	int request[2];
+	pid_t child;
 
-	ASSERT_TRUE(!tracefs_instance_set_buffer_percent(hyp, 0) && fill(0));
+	ASSERT_TRUE(!tracefs_instance_set_buffer_percent(hyp, 0) && fill(0) && !pipe(request));
 	cpu = tracefs_cpu_open_mapped(hyp, 0, false);
 	ASSERT_TRUE(cpu && tracefs_cpu_is_mapped(cpu));
-	if (!fork())
-		_exit(!write_events(NR_EVENTS));
-	while (nr < NR_EVENTS)
-		ASSERT_TRUE((page = tracefs_cpu_read_buf(cpu, false)) && count_page(page, &nr));
+	child = fork();
+	if (!child)
+		_exit(!close(request[1]) && write_events_for(getppid(), request[0]) ? 0 : 1);
+	for (int i = 1; i <= NR_EVENTS; i++) {
+		ASSERT_EQ(1, write(request[1], "", 1));
+		for (int calls = 0; nr < i; calls++) {
+			ASSERT_GT(3, calls);
+			page = tracefs_cpu_read_buf(cpu, false);
+			ASSERT_TRUE(!page || count_page(page, &nr));
+		}
+	}
+	ASSERT_TRUE(!close(request[1]) && waitpid(child, NULL, 0) == child);
 }
 
 static void stop_stream(int signal)
