@@ -135,20 +135,29 @@ def el2_object(config, options, path):
     return shutil.move(out / objects.EL2, path)
 
 
+SPILLED = re.compile(r"ldr [wx]\d+, \[sp, #\d+\]")
+# What comes between the two does not branch or compare, and leaves the register as it is.
+SELECTED = re.compile(
+    r"^(?:csel|csinc) w(\d+),.*\n"
+    r"(?:(?!b|cb|tb|ret|cmp|\w+ [wx]\1\b|ldp \w+, [wx]\1\b).*\n)*cmp .*\bw\1\b", re.M)
+
+
 @pytest.mark.seconds(100)
 def test_el2_code(checks, tmp_path, compiler):
     """An event that is off costs three instructions, whatever the compiler inlines, and where it
-    takes an address out of a loop, one more. The next predicate of a filter is selected, not
-    branched to: a CPU can't mispredict it."""
+    takes an address out of a loop, one more. With -Os it may take a constant argument from a
+    variable that has this value, and read that from the stack. The next predicate of a filter is
+    selected, not branched to: a CPU can't mispredict it."""
     for level, options in {"-O2": [], "-Os": ["CC_OPTIMIZE_FOR_SIZE=y",
                                               "CC_OPTIMIZE_FOR_PERFORMANCE=n"]}.items():
         obj = el2_object(compiler, options, tmp_path / "el2.o")
         _, insns, wasted = objects.events(obj)
         checks(f"{level}: an event that is off costs three instructions", insns < 3.5, insns)
-        checks.equals(f"{level}: nothing is computed for it", wasted, [])
+        checks.equals(f"{level}: nothing is computed for it", [
+            each for each in wasted if level == "-O2" or not SPILLED.search(each)], [])
         insns = "\n".join(dict(objects.code_of(obj))["__kvm_nvhe_hyp_filter_match"])
         checks(f"{level}: the next predicate of a filter is selected",
-               re.search(r"^(?:csel|csinc) (\w+),.*\ncmp .*\b\1\b", insns, re.M))
+               SELECTED.search(insns))
 
 
 WRONG = ("%c", "%hd", "%hhx", "%-3d", "% d", "%+d", "%#x", "%.2d")
