@@ -49,6 +49,13 @@ accesses_take_long()
 		END { exit n[0] || n[1] != 7 }' "$data/report"
 }
 
+# BPF programs find processes by their numbers in the first namespace.
+perf_in_a_namespace()
+{
+	unshare --pid --fork timeout 60 perf kvm stat live --use-bpf -p 1 \
+		> "$data/report" 2>&1
+}
+
 perf version --build-options 2>&1 | grep -q 'bpf_skeletons: \[ on ' ||
 	skip "perf kvm stat: built without BPF skeletons"
 [ -w /dev/kvm ] || skip "perf kvm stat: no /dev/kvm"
@@ -63,5 +70,12 @@ accesses_take_long
 judge "times"
 ! grep -qi "lost" "$data/report"
 judge "no event is lost"
+
+if unshare --pid --fork true 2> /dev/null; then
+	! perf_in_a_namespace && grep -q "first PID namespace" "$data/report"
+	judge "processes of another PID namespace are refused"
+else
+	echo "processes of another PID namespace: skipped, there are none"
+fi
 
 exit $err
