@@ -40,7 +40,7 @@ bench: kernel rootfs ## what an event costs, to write and to read, in instructio
 torture: kernel rootfs ## rounds of the hardest tests, with seeds [MINUTES=60] [SEED=s] [ROUND=n] [SECS=60] [KERNELS=".."]
 tree: ## make build/tree: Debian's linux-source-6.12 with our files and patches, a work tree of git [SOURCE=tarball] [TOPIC=name: one topic alone] [BASE=7.3: another kernel, in build/7.3, also for the others]
 import: ## take what was changed in build/tree back to patches/ and our files [PATCH=topic/name.patch: of edits where that is not clear] [TOPIC=name: of a new commit]
-kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|functions|debug|kcsan|16k|64k|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
+kernel: $(if $(TREE),,tree) ## build it [CONFIG=default|functions|debug|kcsan|16k|64k|bti|preempt|rt|pmu|x86] [TOPIC=name] [TREE=dir: a kernel tree of your own]
 perf: $(if $(TREE),,tree) ## cross-build perf for arm64 into build/perf [FOR=host: for this machine] [TREE=dir: of a kernel tree of your own]
 hypstat: tree ## cross-build hypstat for arm64 into build/hypstat [FOR=host: for this machine]
 deb: tree ## build Debian packages of it, to install on a machine [FLAVOUR=cloud-arm64|arm64] [LSMOD=file: only the modules that it names]

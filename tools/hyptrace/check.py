@@ -26,7 +26,7 @@ SETS = {
     "fast": "user-space tests, KUnit, the whole kselftest in pKVM with VHE and in nVHE without, "
             "its concurrency on four CPUs, the clients, the series: what a change needs",
     "debug": "the debug kernel: KASAN, lockdep, fault injection, a soak",
-    "pages": "kernels with pages of 16k and 64k",
+    "pages": "kernels with pages of 16k and 64k, or landing pads (BTI)",
     "kcsan": "a kernel that looks for data races",
     "clients": "trace-cmd of each release, Perfetto, KVM's selftests, Linux as a guest",
     "modes": "more modes of KVM and CPUs, clocks, CPU hotplug, kexec, a PMU",

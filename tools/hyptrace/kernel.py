@@ -11,10 +11,12 @@ from hyptrace.machine import note, option
 
 # For users; and for the tests: as default, but for what their callers change. `own' may lack
 # options.
-CONFIGS = "default", "functions", "debug", "kcsan", "16k", "64k", "preempt", "rt", "pmu", "x86"
+CONFIGS = "default", "functions", "debug", "kcsan", "16k", "64k", "bti", "preempt", "rt", "pmu", \
+    "x86"
 OF_TESTS = "lint", "clang", "event", "mutant", "plain", "without", "own"
 # Made of the default kernel: most of it is the same.
 COPIES = "event", "without", "functions", "mutant"
+BY_CLANG = "clang", "bti"
 FRAGMENTS = ROOT / "kernel" / "configs"
 # ccache finds an object again only if these are the same.
 STAMP = {"KBUILD_BUILD_TIMESTAMP": "Wed Jan  1 00:00:00 UTC 2025", "KBUILD_BUILD_USER": "hyptrace",
@@ -35,9 +37,14 @@ def make_args(arch):
     return ["make", f"ARCH={arch}", f"CROSS_COMPILE={cross_for(arch)}", "LOCALVERSION="]
 
 
-def make(arch, *words):
+def make(arch, *words, **env):
     """A short make; what it says."""
-    return process.run([*make_args(arch), *words], env=clean_env()).stdout
+    return process.run([*make_args(arch), *words], env=clean_env(**env)).stdout
+
+
+def _compiler_of(config):
+    """What names the compiler to a make for a kernel."""
+    return {"LLVM": "1"} if config in BY_CLANG else {}
 
 
 def long_make(arch, log, what, words, **env):
@@ -64,7 +71,8 @@ def _configure(config, arch, tree, out, options):
                               + [f"CONFIG_{each}" for each in [*of_base, *options]]))
     asked = BUILD / f".kernel-{config}.config"
     asked.write_text("".join(f"{name}={value}\n" for name, value in wanted.items()), "utf-8")
-    make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={asked}", "allnoconfig")
+    make(arch, "-s", "-C", tree, f"O={out}", f"KCONFIG_ALLCONFIG={asked}", "allnoconfig",
+         **_compiler_of(config))
     got = values((out / ".config").read_text("utf-8"))
     return {name: f"{name}={value} is asked for, .config has {name}={got.get(name, 'n')}"
             for name, value in wanted.items() if got.get(name, "n") != value}
@@ -77,7 +85,7 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
     tree, arch, out = tree or BUILD / "tree", arch_of(config), BUILD / f"kernel-{config}"
     if config not in CONFIGS + OF_TESTS:
         raise Failure(f"no configuration {config}: {', '.join(CONFIGS)}")
-    need("kernel", *["x86vm"] * (arch == "x86_64"))
+    need("kernel", *["x86vm"] * (arch == "x86_64"), *["clang"] * (config in BY_CLANG))
     with process.lock(out.name):
         if config in COPIES and config != "mutant":
             shutil.rmtree(out, ignore_errors=True)
@@ -92,7 +100,7 @@ def build(config="default", tree=None, options=(), targets=(), unknown=(), own=F
             note(text)
         targets = targets or [image_of(arch).rpartition("/")[2], "modules"]
         long_make(arch, BUILD / f"{out.name}.log", f"building the {config} kernel",
-                  ["-C", tree, f"O={out}", *targets])
+                  ["-C", tree, f"O={out}", *targets], **_compiler_of(config))
     return out
 
 
@@ -100,12 +108,14 @@ def image(config="default"):
     return BUILD / f"kernel-{config}" / image_of(arch_of(config))
 
 
-def _modules(arch, beside, sources, kernel):
+def _modules(config, beside, sources):
     """Build a kselftest's modules beside the tree, which is all kernels'; with the kernel's own."""
     shutil.copytree(sources, beside, dirs_exist_ok=True)
     for old in beside.glob("*.ko"):    # BTF is for one vmlinux; kbuild does not renew it with that
         old.unlink()
-    make(arch, "-s", "-C", BUILD / "tree", f"O={kernel}", f"M={beside}", "modules")
+    kernel = BUILD / f"kernel-{config}"
+    make(arch_of(config), "-s", "-C", BUILD / "tree", f"O={kernel}", f"M={beside}", "modules",
+         **_compiler_of(config))
     return [*beside.glob("*.ko"), *kernel.glob("kernel/trace/remote/tests/*.ko"),
             *kernel.glob("samples/trace_events/*.ko")]
 
@@ -126,8 +136,8 @@ def selftest(suite="hyp-trace", config="default"):
         (to / "tests").write_text(listed.replace(f"{suite}:", ""), "utf-8")
         if (kernel / "Module.symvers").exists() and (source / suite / "modules").is_dir():
             (to / suite / "modules").mkdir()
-            for path in _modules(arch, BUILD / f"modules-{config}{suffix}",
-                                 source / suite / "modules", kernel):
+            for path in _modules(config, BUILD / f"modules-{config}{suffix}",
+                                 source / suite / "modules"):
                 shutil.copy(path, to / suite / "modules")
     return to
 

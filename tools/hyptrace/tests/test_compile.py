@@ -29,11 +29,8 @@ def fixture_laid():
 
 
 @pytest.fixture(name="compiler", params=["lint", "clang"])
-def fixture_compiler(request, monkeypatch):
+def fixture_compiler(request):
     """A configuration: for gcc or for clang."""
-    if request.param == "clang":
-        need("clang")
-        monkeypatch.setenv("LLVM", "1")
     yield request.param
     remove(CLANG)
 

@@ -39,10 +39,12 @@ FEWER = {
                                 "functions tracers hostile faults hotplug stress "
                                 "load",
     ("functions", "nvhe"): "mode files guest events each_event functions tracers stress load",
+    ("bti", "protected"): "mode guest each_event functions tracers hostile hotplug load",
+    ("bti", "nvhe"): "mode guest each_event functions tracers load",
 }
 # These need an option that some kernels have.
 OF_FUNCTIONS = "functions.sh", "tracers.sh"
-WITH_FUNCTIONS = "functions", "16k"
+WITH_FUNCTIONS = "functions", "16k", "bti"
 # Of each configuration the set, the seconds, the kernel, the mode, the CPU, and how many CPUs
 CONFIGURATIONS = """\
 fast 180 default protected max 2
@@ -65,6 +67,8 @@ pages 300 16k protected max,lpa2=off 2
 pages 200 16k nvhe max 1
 pages 250 64k protected max 2
 pages 250 64k nvhe cortex-a72 2
+pages 250 bti protected max 2
+pages 150 bti nvhe max 2
 kcsan 150 kcsan protected max 2""" if not option("MACHINE") else \
     f"fast {number('LIMIT', 1380)} {option('MACHINE')}"
 KUNIT = """\
