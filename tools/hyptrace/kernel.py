@@ -66,7 +66,7 @@ def _configure(config, arch, tree, out, options):
     """Write .config by the fragments and these options; what it lacks of them."""
     paths = [FRAGMENTS / "hyptrace.config"] * (arch == "arm64")
     paths += FRAGMENTS.glob(f"hyptrace-{config}.config")
-    of_base = patches.base().options * (arch == "arm64")
+    of_base = getattr(patches.base(), arch).split()
     wanted = values("\n".join([path.read_text("utf-8") for path in paths]
                               + [f"CONFIG_{each}" for each in [*of_base, *options]]))
     asked = BUILD / f".kernel-{config}.config"

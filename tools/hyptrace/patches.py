@@ -20,12 +20,13 @@ TOPS = "arch", "include", "kernel", "tools", "virt", "Documentation"
 
 @functools.cache
 def base(name=BASE):
-    """A base's file: package, suite, versions, tests, lists of options and topics; and its tree."""
+    """A base's file: package, suite, versions, tests, lists of topics and of an architecture's
+    options; and its tree."""
     text = (TOOLS / "bases" / name).read_text("utf-8")
-    values = dict.fromkeys(("suite", "options", "turns"), "")
+    values = dict.fromkeys(("suite", "arm64", "x86_64", "turns"), "")
     values |= dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
     found = SimpleNamespace(**values, tree=BUILD / "tree")
-    found.topics, found.options = found.topics.split(), found.options.split()
+    found.topics = found.topics.split()
     return found
 
 
