@@ -8,6 +8,7 @@
  * After a panic the frame records have the same addresses.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #define BUG_ON(x)			do { if (x) abort(); } while (0)
 #define noinline			__attribute__((noinline))
 #define static_assert(x)		_Static_assert(x, #x)
+#define BIT(nr)				(1UL << (nr))
 #define PAGE_SIZE			4096UL
 #define OVERFLOW_STACK_SIZE		4096UL
 #define __ARM64_KVM_HYP_NVHE_FUNC_H
@@ -78,17 +80,17 @@ static bool trace_funcgraph_entry_enabled(void)
 	return graph_on;
 }
 
-static bool trace_funcgraph_exit_enabled(void)
-{
-	return graph_on;
-}
-
 static void trace_funcgraph_entry(u64 func, s32 depth)
 {
 	graph.exit = false;
 	graph.func = func;
 	graph.depth = depth;
 	graph.nr++;
+}
+
+static bool trace_funcgraph_exit_enabled(void)
+{
+	return graph_on;
 }
 
 static void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
@@ -100,14 +102,30 @@ static void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 enter
 	graph.nr++;
 }
 
-static void trace_func(u64 ip, u64 parent)
+struct hyp_event_header { u64 type; };
+struct hyp_event_func { struct hyp_event_header header; u64 ip, parent_ip; };
+
+enum { HYP_EVENT_func = 1 };
+
+static void hyp_event_write_16(unsigned long nr, u64 ip, u64 parent)
 {
-	if (!func_on)
-		return;
+	if (nr != HYP_EVENT_func)
+		abort();
 	event.ret = false;
 	event.ip = ip;
 	event.parent = parent;
 	event.nr++;
+}
+
+static bool trace_func_enabled(void)
+{
+	return func_on;
+}
+
+static void trace_func(u64 ip, u64 parent)
+{
+	if (func_on)
+		hyp_event_write_16(HYP_EVENT_func, ip, parent);
 }
 
 static bool trace_func_ret_enabled(void)
@@ -135,10 +153,13 @@ struct hyp_func_exit_regs {
 
 void hyp_func_pause(void);
 void hyp_func_resume(void);
-void hyp_func_enter(struct hyp_func_regs *regs, bool begins);
+void hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
+		    struct hyp_func_regs *regs);
+void hyp_func_graph_enter(unsigned long pc, unsigned long sp, unsigned long lr,
+			  struct hyp_func_regs *regs);
 void hyp_func_exit(struct hyp_func_exit_regs *regs);
 int hyp_func_set_graph(u64 max_depth, u64 only);
-void hyp_func_update_tracer(void);
+void hyp_func_update_events(void);
 void hyp_func_restore_frames(unsigned long fp);
 
 /* nvhe/trace.h */
@@ -152,7 +173,10 @@ static unsigned long enter_at(unsigned long pc, unsigned long lr, unsigned long 
 	struct hyp_func_regs *regs = (struct hyp_func_regs *)sp - 1;
 
 	*regs = (struct hyp_func_regs) { .pc = pc, .lr = lr };
-	hyp_func_enter(regs, begins);
+	if (begins)
+		hyp_func_graph_enter(pc, sp, lr, regs);
+	else
+		hyp_func_enter(pc, sp, lr, regs);
 	return regs->lr;
 }
 
@@ -276,8 +300,9 @@ static void check_order(void)
 	const struct hyp_func_frame *frame = hyp_func_cpu.frames;
 	unsigned int i;
 
+	check(depth() <= HYP_FUNC_DEPTH, "the shadow stack has room for its frames");
 	for (i = 1; i <= depth(); i++)
-		check(frame[i].level > frame[i - 1].level || frame[i].lr == RETURN,
+		check(frame[i].sp < frame[i - 1].sp || frame[i].lr == RETURN,
 		      "no stale frame stays in the way");
 }
 
@@ -285,7 +310,7 @@ static void check_order(void)
 static void enter(struct call *call)
 {
 	unsigned long ip = next_ip, x30 = call->x30;
-	unsigned long caller = caller_of(call);
+	unsigned long caller = caller_of(call), top;
 	unsigned int before = event.nr, traced_before = traced.nr, graph_before = graph.nr;
 	bool begins = rand() % 4 == 0, expected;
 
@@ -298,13 +323,14 @@ static void enter(struct call *call)
 	check_entered(before, ip, caller);
 	check_traced(traced_before, ip, caller);
 	check_order();
-	call->hooked[call->nr] = hyp_func_cpu.frames[depth()].ip == ip;
+	top = hyp_func_top(&hyp_func_cpu)->ip;
+	call->hooked[call->nr] = (top & ~HYP_FUNC_IN_GRAPH) == ip;
 	check(call->hooked[call->nr] || x30 == call->x30,
 	      "what returns elsewhere is in the shadow stack");
 	check(call->hooked[call->nr] || paused || !func_ret_on ||
 	      depth() == HYP_FUNC_DEPTH, "its return is traced if there is room");
 	if (stale)
-		expected = call->hooked[call->nr] && hyp_func_top(&hyp_func_cpu)->in_graph;
+		expected = call->hooked[call->nr] && top & HYP_FUNC_IN_GRAPH;
 	else
 		check_graph(graph_before, ip, expected);
 	check(call->hooked[call->nr] == (expected || (func_ret_on && !paused &&
@@ -464,31 +490,32 @@ static void set_graph(void)
 	only = set;
 }
 
-static void step(void)
+/* While @deepens, few functions return, so that there is no room in the shadow stack. */
+static void step(bool deepens)
 {
 	switch (rand() % 68) {
 	case 64:
 		function_on = rand() % 4;
-		return hyp_func_update_tracer();
+		return hyp_func_update_events();
 	case 65 ... 66:
 		graph_on = rand() % 4;
-		return hyp_func_update_tracer();
+		return hyp_func_update_events();
 	case 67:
 		return set_graph();
 	case 0 ... 27:
 		return make_call();
 	case 28 ... 51:
-		return make_return();
+		return deepens ? make_call() : make_return();
 	case 52 ... 55:
 		return make_jump();
 	case 56 ... 57:
 		return set_paused(rand() % 4 == 0);
 	case 58 ... 59:
 		func_on = rand() % 4;
-		return;
+		return hyp_func_update_events();
 	case 60 ... 61:
 		func_ret_on = rand() % 4;
-		return;
+		return hyp_func_update_events();
 	case 62:
 		return leave();
 	default:
@@ -505,8 +532,9 @@ int main(void)
 	hyp_kimg_offset = OFFSET;
 	func_on = true;
 	func_ret_on = true;
+	hyp_func_update_events();
 	for (i = 0; i < 2000000 && !failed; i++)
-		step();
+		step(i / 1000 % 2);
 	if (!failed)
 		printf("ok: %u events, %u and %u records of tracers\n", event.nr, traced.nr,
 		       graph.nr);

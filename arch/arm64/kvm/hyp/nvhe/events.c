@@ -55,7 +55,7 @@ static void hyp_event_set_state(u64 nr, u32 mask, u32 state)
 
 	WRITE_ONCE(*hyp_events_on[nr], !!(state & HYP_EVENT_ON));
 	hyp_stay_set_event(nr, state & HYP_EVENT_ON);
-	hyp_func_update_tracer();
+	hyp_func_update_events();
 }
 
 /* A filter or a trigger has changed. That of hyp_exit may have the stay's length. */

@@ -16,11 +16,8 @@
  * ---------
  *
  * A function is in the graph if function_graph is on when it is entered, and struct hyp_func_graph
- * has it: its caller is in the graph, or it can begin one. Each frame has how many functions of the
- * graph are entered then. Only functions in the graph have records of their entry and return.
- *
- * While a tracer is on, all functions go the slow path. So the fast one, with events alone, has one
- * test for both tracers.
+ * has it: its caller is in the graph, or it can begin one. Only functions in the graph have records
+ * of their entry and return. While a tracer is on, all functions go the slow path.
  *
  * Frames that never return
  * ------------------------
@@ -48,9 +45,11 @@
  *
  * Each CPU has its own shadow stack, and nothing interrupts EL2. So there are no locks.
  */
+#include <linux/bits.h>
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/stddef.h>
 
 #include <asm/kvm_asm.h>
@@ -67,50 +66,61 @@
 /* Frame records that are looked at after a panic, at the most */
 #define HYP_FUNC_MAX_RECORDS	128
 
+/* In hyp_func_frame.ip: the function is in the graph. */
+#define HYP_FUNC_IN_GRAPH	1UL
+
 /**
  * struct hyp_func_frame - a function whose return is traced
  * @lr:		where it returns to, signed
- * @level:	minus the stack pointer that it was entered with: the more, the deeper
- * @ip:		the function
+ * @sp:		the stack pointer that it was entered with
+ * @ip:		the function, and HYP_FUNC_IN_GRAPH or not
  * @entered:	when it was entered, hyp_clock_count(), if it is in the graph
- * @depth:	functions of the graph that are entered, with this one
- * @in_graph:	it is in the graph
  */
 struct hyp_func_frame {
 	unsigned long	lr;
-	unsigned long	level;
+	unsigned long	sp;
 	unsigned long	ip;
 	u64		entered;
-	u32		depth;
-	bool		in_graph;
 };
 
 /**
  * struct hyp_func_cpu - the shadow stack of a CPU
- * @top:	bytes of frames in it
- * @paused:	HYP_FUNC_FULL while nothing is traced, else 0
+ * @frames:	the first one is none, and above all stack pointers
+ * @top:	bytes of the others
+ * @limit:	what @top stays below: HYP_FUNC_FULL, or 0 while nothing is traced
+ * @depth:	functions of the graph that are in it
  * @overrun:	functions that had no room in it
- * @frames:	these; the first one is none, and on the level of nothing
  */
 struct hyp_func_cpu {
-	unsigned long		top;
-	unsigned long		paused;
-	u32			overrun;
 	struct hyp_func_frame	frames[HYP_FUNC_DEPTH + 1];
+	unsigned long		top;
+	unsigned long		limit;
+	u32			depth;
+	u32			overrun;
 };
 
-static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu);
+static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu) = {
+	.frames	= { { .sp = ULONG_MAX } },
+	.limit	= HYP_FUNC_FULL,
+};
 
 /* stacktrace.c */
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
+/* For the fast path, which of the events are on, and whether a tracer is, in one word */
+#define HYP_FUNC_ON_FUNC	BIT(0)
+#define HYP_FUNC_ON_FUNC_RET	BIT(1)
+#define HYP_FUNC_ON_TRACER	BIT(2)
+
+static u32 hyp_func_on;
+
 /* Changes at any time. A function that is entered meanwhile is in the graph, or not. */
 struct hyp_func_graph hyp_func_graph;
 
-static bool hyp_func_tracer;	/* function or function_graph is on */
+/* hyp_event_write_16() writes ip, and then this. */
+static_assert(offsetof(struct hyp_event_func, parent_ip) == sizeof(struct hyp_event_header) + 8);
 
 static_assert(offsetof(struct hyp_func_regs, pc) == 8);
-static_assert(offsetof(struct hyp_func_regs, args) == 16);
 static_assert(offsetof(struct hyp_func_regs, lr) == 88);
 static_assert(sizeof(struct hyp_func_regs) == 96);
 static_assert(offsetof(struct hyp_func_exit_regs, lr) == 16);
@@ -168,53 +178,49 @@ static __always_inline struct hyp_func_frame *hyp_func_top(struct hyp_func_cpu *
 	return (void *)cpu->frames + cpu->top;
 }
 
-/* Drop frames that are stale when a function on @level is entered, or returns. */
-static void hyp_func_drop(struct hyp_func_cpu *cpu, unsigned long level)
+/* Drop frames of functions that were entered below @sp: they are stale. The first one ends this. */
+static void hyp_func_drop(struct hyp_func_cpu *cpu, unsigned long sp)
 {
-	while (cpu->top && hyp_func_top(cpu)->level > level)
-		cpu->top -= sizeof(struct hyp_func_frame);
+	for (; hyp_func_top(cpu)->sp < sp; cpu->top -= sizeof(struct hyp_func_frame))
+		cpu->depth -= hyp_func_top(cpu)->ip & HYP_FUNC_IN_GRAPH;
 }
 
-static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, struct hyp_func_regs *regs,
-					  unsigned long ip, bool in_graph)
+/* The caller has read @top, which the compiler would have to read again. */
+static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, unsigned long top,
+					  unsigned long ip, unsigned long sp,
+					  struct hyp_func_regs *regs, unsigned long lr)
 {
-	unsigned long sp = (unsigned long)(regs + 1);
-	struct hyp_func_frame *frame = hyp_func_top(cpu) + 1;
+	struct hyp_func_frame *frame = (void *)cpu->frames + top + sizeof(*frame);
 
-	frame->lr = hyp_func_sign(regs->lr, sp);
-	frame->level = -sp;
+	frame->lr = hyp_func_sign(lr, sp);
+	frame->sp = sp;
 	frame->ip = ip;
-	frame->depth = frame[-1].depth + in_graph;
-	frame->in_graph = in_graph;
-	cpu->top += sizeof(*frame);
+	cpu->top = top + sizeof(*frame);
 	regs->lr = (unsigned long)hyp_func_return;
 }
 
 /* Is a function in the graph that is entered now? It @begins one, or not. */
 static __always_inline bool hyp_func_is_in_graph(struct hyp_func_cpu *cpu, bool begins)
 {
-	u32 depth = hyp_func_top(cpu)->depth;
-
-	if (!depth && !begins && READ_ONCE(hyp_func_graph.only))
+	if (!cpu->depth && !begins && READ_ONCE(hyp_func_graph.only))
 		return false;
 	/* Without a limit it wraps around. */
-	return depth <= READ_ONCE(hyp_func_graph.max_depth) - 1;
+	return cpu->depth <= READ_ONCE(hyp_func_graph.max_depth) - 1;
 }
 
 /* The function's own time does not have that of its record. */
-static noinline void hyp_func_enter_graph(struct hyp_func_cpu *cpu)
+static __always_inline void hyp_func_record_entry(struct hyp_func_cpu *cpu, unsigned long ip)
 {
-	struct hyp_func_frame *frame = hyp_func_top(cpu);
-
-	trace_funcgraph_entry(frame->ip + hyp_kimg_offset, frame->depth - 1);
-	frame->entered = hyp_clock_count();
+	trace_funcgraph_entry(ip + hyp_kimg_offset, cpu->depth);
+	cpu->depth++;
+	hyp_func_top(cpu)->entered = hyp_clock_count();
 }
 
 /*
  * A tracer is on; the shadow stack has stale frames, or no room; the function was jumped to; or the
  * CPU is paused. If there is no room, the return is not traced.
  */
-static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_func_regs *regs,
+static noinline void hyp_func_enter_slow(struct hyp_func_regs *regs, struct hyp_func_cpu *cpu,
 					 bool begins)
 {
 	unsigned long sp = (unsigned long)(regs + 1), ip = hyp_func_of(regs->pc);
@@ -222,46 +228,86 @@ static noinline void hyp_func_enter_slow(struct hyp_func_cpu *cpu, struct hyp_fu
 	unsigned long caller = hyp_func_caller(regs->lr);
 	bool in_graph, room;
 
-	if (cpu->paused)
+	if (!cpu->limit)
 		return;
 
-	hyp_func_drop(cpu, jumped ? -sp : -sp - 1);
+	hyp_func_drop(cpu, jumped ? sp : sp + 1);
 	if (jumped && cpu->top)
-		caller = hyp_func_top(cpu)->ip;
+		caller = hyp_func_top(cpu)->ip & ~HYP_FUNC_IN_GRAPH;
 	room = cpu->top < HYP_FUNC_FULL;
 	cpu->overrun += !room;
 	in_graph = trace_funcgraph_entry_enabled() && room && hyp_func_is_in_graph(cpu, begins);
 	if (in_graph || (trace_func_ret_enabled() && room))
-		hyp_func_push(cpu, regs, ip, in_graph);
+		hyp_func_push(cpu, cpu->top, ip | in_graph * HYP_FUNC_IN_GRAPH, sp, regs, regs->lr);
 	trace_func(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 	trace_function(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 	if (in_graph)
-		hyp_func_enter_graph(cpu);
+		hyp_func_record_entry(cpu, ip);
+}
+
+static __always_inline void __hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
+					     struct hyp_func_regs *regs, bool begins)
+{
+	unsigned long ip = hyp_func_of(pc), caller = hyp_func_caller(lr);
+	struct hyp_func_cpu *cpu = this_cpu_ptr(&hyp_func_cpu);
+	unsigned long top = cpu->top;
+	u32 on = READ_ONCE(hyp_func_on);
+	bool slow = hyp_func_top(cpu)->sp <= sp;
+
+	/* One branch for all three */
+	slow |= top >= cpu->limit;
+	slow |= !!(on & HYP_FUNC_ON_TRACER);
+	if (unlikely(slow))
+		return hyp_func_enter_slow(regs, cpu, begins);
+
+	if (likely(on & HYP_FUNC_ON_FUNC_RET))
+		hyp_func_push(cpu, top, ip, sp, regs, lr);
+	if (likely(on & HYP_FUNC_ON_FUNC))
+		hyp_event_write_16(HYP_EVENT_func, ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 }
 
 /**
- * hyp_func_enter - a function is entered
+ * hyp_func_enter - a function is entered that can't begin a graph
+ * @pc:		the address behind word 1, as in @regs
+ * @sp:		its stack pointer, behind @regs
+ * @lr:		where it returns to, as in @regs
  * @regs:	its registers
- * @begins:	it can begin a graph
  *
  * Has it return to hyp_func_return, or not. The caller of a function that was jumped to is the one
  * that has jumped. All else that can be special is so on the slow path.
  *
  * Context: any at EL2 but for what func.c excludes.
  */
-void hyp_func_enter(struct hyp_func_regs *regs, bool begins)
+void hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
+		    struct hyp_func_regs *regs)
 {
-	unsigned long sp = (unsigned long)(regs + 1), ip = hyp_func_of(regs->pc);
-	struct hyp_func_cpu *cpu = this_cpu_ptr(&hyp_func_cpu);
-	unsigned long caller = hyp_func_caller(regs->lr);
+	__hyp_func_enter(pc, sp, lr, regs, false);
+}
 
-	if (unlikely(hyp_func_top(cpu)->level >= -sp || cpu->top + cpu->paused >= HYP_FUNC_FULL ||
-		     READ_ONCE(hyp_func_tracer)))
-		return hyp_func_enter_slow(cpu, regs, begins);
+/**
+ * hyp_func_graph_enter - likewise for a function that can begin a graph
+ * @pc:		see hyp_func_enter()
+ * @sp:		as well
+ * @lr:		as well
+ * @regs:	as well
+ */
+void hyp_func_graph_enter(unsigned long pc, unsigned long sp, unsigned long lr,
+			  struct hyp_func_regs *regs)
+{
+	__hyp_func_enter(pc, sp, lr, regs, true);
+}
 
-	if (likely(trace_func_ret_enabled()))
-		hyp_func_push(cpu, regs, ip, false);
-	trace_func(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
+/* A function of the graph returns. Its time does not have that of the other record. */
+static noinline void hyp_func_exit_slow(struct hyp_func_cpu *cpu, struct hyp_func_frame *frame)
+{
+	unsigned long ip = (frame->ip & ~HYP_FUNC_IN_GRAPH) + hyp_kimg_offset;
+	u32 depth = --cpu->depth;
+
+	if (!cpu->limit)
+		return;
+	if (trace_funcgraph_exit_enabled())
+		hyp_event_funcgraph_exit(ip, depth, cpu->overrun, frame->entered);
+	trace_func_ret(ip);
 }
 
 /**
@@ -273,29 +319,30 @@ void hyp_func_enter(struct hyp_func_regs *regs, bool begins)
 void hyp_func_exit(struct hyp_func_exit_regs *regs)
 {
 	struct hyp_func_cpu *cpu = this_cpu_ptr(&hyp_func_cpu);
+	unsigned long sp = (unsigned long)(regs + 1), top = cpu->top;
 	struct hyp_func_frame *frame = hyp_func_top(cpu);
-	unsigned long sp = (unsigned long)(regs + 1);
 
-	BUG_ON(frame->level != -sp);
+	BUG_ON(frame->sp != sp);
 	regs->lr = hyp_func_auth(frame->lr, sp);
-	cpu->top -= sizeof(*frame);
-	if (unlikely(cpu->paused))
-		return;
+	cpu->top = top - sizeof(*frame);
+	if (unlikely(frame->ip & HYP_FUNC_IN_GRAPH))
+		return hyp_func_exit_slow(cpu, frame);
 
-	if (unlikely(frame->in_graph) && trace_funcgraph_exit_enabled())
-		hyp_event_funcgraph_exit(frame->ip + hyp_kimg_offset, frame->depth - 1,
-					 cpu->overrun, frame->entered);
-	trace_func_ret(frame->ip + hyp_kimg_offset);
+	if (likely(cpu->limit))
+		trace_func_ret(frame->ip + hyp_kimg_offset);
 }
 
 /**
- * hyp_func_update_tracer - an event was turned on or off, which may be a tracer's record
+ * hyp_func_update_events - an event was turned on or off, which may be one of func.c
  *
  * Context: hypercall.
  */
-void hyp_func_update_tracer(void)
+void hyp_func_update_events(void)
 {
-	WRITE_ONCE(hyp_func_tracer, trace_function_enabled() || trace_funcgraph_entry_enabled());
+	bool tracer = trace_function_enabled() || trace_funcgraph_entry_enabled();
+
+	WRITE_ONCE(hyp_func_on, trace_func_enabled() * HYP_FUNC_ON_FUNC |
+		   trace_func_ret_enabled() * HYP_FUNC_ON_FUNC_RET | tracer * HYP_FUNC_ON_TRACER);
 }
 
 /**
@@ -321,7 +368,7 @@ int hyp_func_set_graph(u64 max_depth, u64 only)
  */
 void hyp_func_reset(void)
 {
-	this_cpu_ptr(&hyp_func_cpu)->top = 0;
+	hyp_func_drop(this_cpu_ptr(&hyp_func_cpu), ULONG_MAX);
 }
 
 /**
@@ -329,7 +376,7 @@ void hyp_func_reset(void)
  */
 void hyp_func_pause(void)
 {
-	this_cpu_ptr(&hyp_func_cpu)->paused = HYP_FUNC_FULL;
+	this_cpu_ptr(&hyp_func_cpu)->limit = 0;
 }
 
 /**
@@ -337,7 +384,7 @@ void hyp_func_pause(void)
  */
 void hyp_func_resume(void)
 {
-	this_cpu_ptr(&hyp_func_cpu)->paused = 0;
+	this_cpu_ptr(&hyp_func_cpu)->limit = HYP_FUNC_FULL;
 }
 
 /* A signature is in the upper bits of a return address; the lower half tells all of EL2's text. */
@@ -376,9 +423,9 @@ void hyp_func_restore_frames(unsigned long fp)
 
 	for (i = 0; i < HYP_FUNC_MAX_RECORDS && hyp_func_is_record(fp); i++, fp = record[0]) {
 		record = (unsigned long *)fp;
-		hyp_func_drop(cpu, -fp - 1);
-		for (frame = hyp_func_top(cpu); frame->level && hyp_func_is_return(record[1]);
-		     frame--)
+		hyp_func_drop(cpu, fp + 1);
+		for (frame = hyp_func_top(cpu);
+		     frame > cpu->frames && hyp_func_is_return(record[1]); frame--)
 			record[1] = frame->lr;
 	}
 }

@@ -17,7 +17,7 @@
  *
  * RET needs no landing pad at its target, as BR would.
  */
-.macro hyp_func_trampoline begins
+.macro hyp_func_trampoline enter
 	stp	x29, x30, [sp, #-96]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
@@ -26,9 +26,11 @@
 	stp	x6, x7, [sp, #64]
 	stp	x8, x9, [sp, #80]
 
-	mov	x0, sp
-	mov	w1, #\begins
-	bl	hyp_func_enter
+	mov	x0, x30
+	add	x1, sp, #96
+	mov	x2, x9
+	mov	x3, sp
+	bl	\enter
 
 	ldp	x0, x1, [sp, #16]
 	ldp	x2, x3, [sp, #32]
@@ -40,12 +42,12 @@
 .endm
 
 SYM_CODE_START(hyp_func_trampoline)
-	hyp_func_trampoline 0
+	hyp_func_trampoline hyp_func_enter
 SYM_CODE_END(hyp_func_trampoline)
 
 /* The function is in set_graph_function. */
 SYM_CODE_START(hyp_func_graph_trampoline)
-	hyp_func_trampoline 1
+	hyp_func_trampoline hyp_func_graph_enter
 SYM_CODE_END(hyp_func_graph_trampoline)
 
 /* A traced function has returned to this. X0 and X1 may have its result. */

@@ -61,9 +61,9 @@ extern struct hyp_filter hyp_event_filters[NR_HYP_FILTERS];
 
 /* func.c */
 #ifdef CONFIG_KVM_HYP_FUNCTION_TRACER
-void hyp_func_update_tracer(void);
+void hyp_func_update_events(void);
 #else
-static inline void hyp_func_update_tracer(void) { }
+static inline void hyp_func_update_events(void) { }
 #endif
 
 /* event_write.c */
