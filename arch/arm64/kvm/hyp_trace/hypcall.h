@@ -18,8 +18,11 @@ int hyp_trace_get(void *priv);
 void hyp_trace_put(void *priv);
 
 /*
- * A hypercall of tracing. Returns what it returns, a long; -ENODEV when EL2 does not know the
- * call, as the hyp stub does not, and after tracing has ended for good.
+ * A hypercall of tracing, with four arguments at the most. Returns what it returns, a long; -ENODEV
+ * when EL2 does not know the call, as the hyp stub does not, and after tracing has ended for good.
+ *
+ * EL2 takes whole registers. arm_smccc_1_1_hvc() would leave the upper bits of one undefined if the
+ * argument is shorter than that.
  */
 #define hyp_trace_hypcall(f, ...)						\
 ({									\
@@ -28,8 +31,10 @@ void hyp_trace_put(void *priv);
 									\
 	preempt_disable();						\
 	if (!hyp_trace_has_ended()) {					\
-		arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(f),		\
-				  ##__VA_ARGS__, &__res);		\
+		u64 __args[4] = { __VA_ARGS__ };			\
+									\
+		arm_smccc_1_1_hvc(KVM_HOST_SMCCC_FUNC(f), __args[0],	\
+				  __args[1], __args[2], __args[3], &__res); \
 		if (__res.a0 == SMCCC_RET_SUCCESS)			\
 			__ret = __res.a1;				\
 	}								\
