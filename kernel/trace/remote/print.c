@@ -25,17 +25,12 @@ static void remote_print_lost(struct trace_iterator *iter)
 				 iter->lost_events);
 }
 
-/* %0*u; returns what is behind it. */
-static char *remote_put_digits(char *p, unsigned int width, u32 num)
+/* Two digits of a number below 100; returns what is behind them. */
+static char *remote_put_pair(char *p, u32 num)
 {
-	char *end = p + width;
-
-	while (width--) {
-		p[width] = '0' + num % 10;
-		num /= 10;
-	}
-
-	return end;
+	*p++ = '0' + num / 10;
+	*p++ = '0' + num % 10;
+	return p;
 }
 
 /* The task's name is that of saved_cmdlines, which record-cmd fills. */
@@ -70,15 +65,19 @@ static void remote_print_context(struct trace_iterator *iter)
 
 	p = begin;
 	*p++ = '[';
-	if (iter->cpu < 1000)
-		p = remote_put_digits(p, 3, iter->cpu);
-	else
+	if (iter->cpu < 100) {
+		*p++ = '0';
+		p = remote_put_pair(p, iter->cpu);
+	} else {
 		p += num_to_str(p, 10, iter->cpu, 0);
+	}
 	*p++ = ']';
 	*p++ = ' ';
 	p += num_to_str(p, 20, us, 5);
 	*p++ = '.';
-	p = remote_put_digits(p, 6, rem);
+	p = remote_put_pair(p, rem / 10000);
+	p = remote_put_pair(p, rem / 100 % 100);
+	p = remote_put_pair(p, rem % 100);
 	*p++ = ':';
 	*p++ = ' ';
 	seq_buf_commit(seq, p - begin);

@@ -100,7 +100,7 @@ static bool hyp_event_is_valid_##name(const struct trace_iterator *iter)	\
 #define he_named(type, fname, names...)						\
 	static const char names_of_##fname[] __maybe_unused = __stringify(names);
 #define he_field(type, name)
-#define HE_PRINTK(fmt, args...)	fmt "\n", ##args
+#define HE_PRINTK(fmt, args...)	fmt, ##args
 #define HYP_EVENT(name, proto, struct_fields, assign, printk)			\
 static enum print_line_t							\
 hyp_event_print_##name(struct trace_iterator *iter, int flags,			\
@@ -115,6 +115,7 @@ hyp_event_print_##name(struct trace_iterator *iter, int flags,			\
 										\
 	trace_seq_init(p);							\
 	trace_seq_printf(&iter->seq, #name " " printk);			\
+	trace_seq_putc(&iter->seq, '\n');				\
 	return trace_handle_return(&iter->seq);					\
 }										\
 										\
