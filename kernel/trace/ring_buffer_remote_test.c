@@ -3,7 +3,8 @@
  * KUnit tests of reading the ring buffer of a remote while that writes
  *
  * The remote has a simple ring buffer for each CPU, and the test writes to that of one. It stops
- * the remote in the middle of a commit by taking back the last step, the count.
+ * the remote in the middle of a commit by taking back the last step, the count, and in others by
+ * the state in which they leave the ring.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -16,6 +17,9 @@
 /* What an event takes: its header, its length, and a number */
 #define EVENT_SIZE	(3 * sizeof(u32))
 #define PAGE_EVENTS	((PAGE_SIZE - BUF_PAGE_HDR_SIZE) / EVENT_SIZE)
+/* What the link to a page says of it, as simple_ring_buffer.c has it: the head, or soon no more */
+#define LINK_HEAD	1UL
+#define LINK_MOVING	2UL
 
 struct writer {
 	struct simple_rb_per_cpu ring;
@@ -42,8 +46,8 @@ static int swap_page(unsigned int cpu, void *priv)
 	return simple_ring_buffer_swap_reader_page(&remote->writers[cpu].ring);
 }
 
-/* The next number, committed and counted */
-static void write_event(struct kunit *test)
+/* The next number, not committed */
+static void reserve_event(struct kunit *test)
 {
 	struct remote_test *remote = test->priv;
 	u32 *number;
@@ -51,6 +55,14 @@ static void write_event(struct kunit *test)
 	number = simple_ring_buffer_reserve(remote->ring, sizeof(*number), remote->written + 1);
 	KUNIT_ASSERT_NOT_NULL(test, number);
 	*number = remote->written++;
+}
+
+/* The next number, committed and counted */
+static void write_event(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	reserve_event(test);
 	simple_ring_buffer_commit(remote->ring);
 }
 
@@ -140,6 +152,52 @@ static void remote_test_next_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, remote->swaps, 2);
 }
 
+/* A writer that does not go on holds nothing up, and loses nothing. */
+static void remote_test_stopped(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	write_event(test);
+	reserve_event(test);
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_enable_tracing(remote->ring, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_reset(remote->ring), -EBUSY);
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_unload(remote->ring), -EBUSY);
+	KUNIT_EXPECT_EQ(test, remote->ring->status, SIMPLE_RB_WRITING);
+	simple_ring_buffer_commit(remote->ring);
+	write_event(test);
+	read_events(test, 0, 3);
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_enable_tracing(remote->ring, false), 0);
+	KUNIT_EXPECT_EQ(test, remote->ring->status, SIMPLE_RB_UNAVAILABLE);
+}
+
+/* Look for the head while the link to it has other flags, and write then. */
+static void search_head(struct kunit *test, unsigned long flags)
+{
+	struct remote_test *remote = test->priv;
+	unsigned long *link = (unsigned long *)&remote->ring->head_page->link.prev->next;
+	unsigned long head = *link;
+
+	write_event(test);
+	*link = (head & ~LINK_HEAD) | flags;
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_swap_reader_page(remote->ring), -EBUSY);
+	KUNIT_EXPECT_EQ(test, simple_ring_buffer_reset(remote->ring), -EBUSY);
+	write_event(test);
+	*link = head;
+	read_events(test, 0, 2);
+}
+
+/* The writer does not go on while it moves the head. */
+static void remote_test_moving(struct kunit *test)
+{
+	search_head(test, LINK_MOVING);
+}
+
+/* There is no head. */
+static void remote_test_headless(struct kunit *test)
+{
+	search_head(test, 0);
+}
+
 static int alloc_pages_of(struct remote_test *remote)
 {
 	size_t size = (NR_PAGES - 1) * (PAGE_SIZE - BUF_PAGE_HDR_SIZE);
@@ -225,6 +283,9 @@ static struct kunit_case remote_test_cases[] = {
 	KUNIT_CASE(remote_test_first),
 	KUNIT_CASE(remote_test_uncounted),
 	KUNIT_CASE(remote_test_next_page),
+	KUNIT_CASE(remote_test_stopped),
+	KUNIT_CASE(remote_test_moving),
+	KUNIT_CASE(remote_test_headless),
 	{}
 };
 
