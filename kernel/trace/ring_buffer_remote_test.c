@@ -11,6 +11,7 @@
 #include <linux/ring_buffer.h>
 #include <linux/simple_ring_buffer.h>
 #include <linux/slab.h>
+#include <linux/trace_events.h>
 #include <linux/trace_remote.h>
 
 #define NR_PAGES	3
@@ -198,6 +199,33 @@ static void remote_test_headless(struct kunit *test)
 	search_head(test, 0);
 }
 
+static struct trace_event_fields event_fields[] = {
+	{ .type = "u64", .name = "number", .size = sizeof(u64), .align = __alignof__(u64) },
+	{}
+};
+
+static struct remote_event event = {
+	.name		= "number",
+	.id		= 1,
+	.fields		= event_fields,
+	.print_fmt	= "\"%llu\", REC->number",
+};
+
+static int init_fails(struct dentry *dir, void *priv)
+{
+	return -ENXIO;
+}
+
+/* A registration that fails leaves nothing that is in the way of the next one. */
+static void remote_test_unregistered(struct kunit *test)
+{
+	static struct trace_remote_callbacks callbacks = { .init = init_fails };
+
+	KUNIT_EXPECT_EQ(test, trace_remote_register("kunit", &callbacks, NULL, &event, 1), -ENXIO);
+	KUNIT_EXPECT_NULL(test, event.remote);
+	KUNIT_EXPECT_EQ(test, trace_remote_register("kunit", &callbacks, NULL, &event, 1), -ENXIO);
+}
+
 static int alloc_pages_of(struct remote_test *remote)
 {
 	size_t size = (NR_PAGES - 1) * (PAGE_SIZE - BUF_PAGE_HDR_SIZE);
@@ -286,6 +314,7 @@ static struct kunit_case remote_test_cases[] = {
 	KUNIT_CASE(remote_test_stopped),
 	KUNIT_CASE(remote_test_moving),
 	KUNIT_CASE(remote_test_headless),
+	KUNIT_CASE(remote_test_unregistered),
 	{}
 };
 
