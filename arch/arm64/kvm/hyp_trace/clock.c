@@ -3,18 +3,18 @@
  * The boot clock for EL2
  *
  * EL2 computes the time as the timekeeper does, from the counter with a
- * multiplier and a shift, beginning at the time of one count. Whenever the
- * timekeeper changes these, it calls here: it is told of at most once a
- * tick, and EL2 is told in turn if the rate has changed by more than the
- * timekeeper's own dithering, the clock was set, or a second has passed. Between
- * two such times EL2 is off by that dithering alone, some tens of ns.
+ * multiplier and a shift, beginning at the time of one count. The timekeeper
+ * calls here when it changes these, at most once a tick. The kernel updates EL2
+ * if the rate has changed by more than the timekeeper's own dithering, the
+ * clock was set, or a second has passed. Between two updates EL2 is off by that
+ * dithering alone, some tens of ns.
  *
  * In suspend it counts on as the timekeeper will account for that time.
  *
- * Locking: hyp_clock.lock covers struct hyp_clock, and that EL2 is told things
- * in order. The timekeeper calls with its own lock held, where nothing can be
+ * Locking: hyp_clock.lock covers struct hyp_clock, and that EL2 gets updates in
+ * order. The timekeeper calls with its own lock held, where nothing can be
  * scheduled; hence an irq_work. That may run on a CPU which is about to go, and
- * without KVM has no EL2 to call any more; hence a work, which tells EL2.
+ * without KVM has no EL2 to call any more; hence a work, which updates EL2.
  */
 #include <linux/clocksource.h>
 #include <linux/irq_work.h>
@@ -59,16 +59,16 @@ static int hyp_clock_notify(struct notifier_block *nb, unsigned long was_set, vo
  * struct hyp_clock - the timekeeper's clock, and EL2's
  * @lock:	taken for the rest
  * @now:	what the timekeeper has
- * @told:	what EL2 has
+ * @el2:		what EL2 has
  * @usable:	@now counts what EL2 can read
  * @irq_work:	schedules @work
- * @work:	tells EL2
+ * @work:	updates EL2
  * @nb:		called by the timekeeper
  */
 static struct hyp_clock {
 	raw_spinlock_t		lock;	/* covers the bases */
 	struct hyp_clock_base	now;
-	struct hyp_clock_base	told;
+	struct hyp_clock_base	el2;
 	bool			usable;
 	struct irq_work		irq_work;
 	struct work_struct	work;
@@ -81,14 +81,14 @@ static struct hyp_clock {
 };
 
 static bool hyp_clock_has_changed(const struct hyp_clock_base *now,
-				  const struct hyp_clock_base *told)
+				  const struct hyp_clock_base *el2)
 {
-	return now->shift != told->shift ||
-	       abs_diff(now->mult, told->mult) > 1 + (now->mult >> HYP_CLOCK_RATE_SHIFT) ||
-	       now->ns - told->ns >= HYP_CLOCK_PERIOD;
+	return now->shift != el2->shift ||
+	       abs_diff(now->mult, el2->mult) > 1 + (now->mult >> HYP_CLOCK_RATE_SHIFT) ||
+	       now->ns - el2->ns >= HYP_CLOCK_PERIOD;
 }
 
-static int hyp_clock_tell_locked(void)
+static int hyp_clock_update_locked(void)
 {
 	const struct hyp_clock_base *now = &hyp_clock.now;
 
@@ -97,7 +97,7 @@ static int hyp_clock_tell_locked(void)
 	if (!hyp_clock.usable)
 		return -ENODEV;
 
-	hyp_clock.told = *now;
+	hyp_clock.el2 = *now;
 	return hyp_trace_hypcall(__hyp_trace_set_clock, now->mult, now->shift, now->ns,
 				 now->cycles);
 }
@@ -105,8 +105,8 @@ static int hyp_clock_tell_locked(void)
 /*
  * The timekeeper is suspended. The time until it resumes it will count by the
  * clock source's own rate, without the adjustments, and so must EL2: its events
- * come before it can be told again, and a time that is too far ahead stays. In
- * plain nVHE mode all but suspend-to-idle has taken KVM off EL2 by now.
+ * come before the next update, and a time that is too far ahead stays. In plain
+ * nVHE mode all but suspend-to-idle has taken KVM off EL2 by now.
  */
 static void hyp_clock_suspend(const struct clocksource *clock)
 {
@@ -115,7 +115,7 @@ static void hyp_clock_suspend(const struct clocksource *clock)
 
 	hyp_clock.now.mult = clock->mult;
 	hyp_clock.now.shift = clock->shift;
-	hyp_clock_tell_locked();
+	hyp_clock_update_locked();
 }
 
 /* Called by the timekeeper, with its lock held and interrupts off. */
@@ -138,20 +138,20 @@ static int hyp_clock_notify(struct notifier_block *nb, unsigned long was_set, vo
 
 	if (timekeeping_suspended)
 		hyp_clock_suspend(tkr->clock);
-	else if (was_set || hyp_clock_has_changed(&hyp_clock.now, &hyp_clock.told))
+	else if (was_set || hyp_clock_has_changed(&hyp_clock.now, &hyp_clock.el2))
 		irq_work_queue(&hyp_clock.irq_work);
 
 	raw_spin_unlock_irqrestore(&hyp_clock.lock, flags);
 	return NOTIFY_OK;
 }
 
-static int hyp_clock_tell(void)
+static int hyp_clock_update(void)
 {
 	unsigned long flags;
 	int ret;
 
 	raw_spin_lock_irqsave(&hyp_clock.lock, flags);
-	ret = hyp_clock_tell_locked();
+	ret = hyp_clock_update_locked();
 	raw_spin_unlock_irqrestore(&hyp_clock.lock, flags);
 	return ret;
 }
@@ -163,7 +163,7 @@ static void hyp_clock_irq_work(struct irq_work *irq_work)
 
 static void hyp_clock_work(struct work_struct *work)
 {
-	if (hyp_clock_tell())
+	if (hyp_clock_update())
 		pr_warn_once("kvm: hyp_trace: the clock source has changed, times will drift\n");
 }
 
@@ -203,7 +203,7 @@ int hyp_trace_clock_start(void *priv)
 
 	/* This notifies at once. */
 	pvclock_gtod_register_notifier(&hyp_clock.nb);
-	ret = hyp_clock_tell();
+	ret = hyp_clock_update();
 	if (ret) {
 		hyp_trace_clock_stop(priv);
 		pr_warn("kvm: hyp_trace: no tracing without the architected counter as clock source\n");
