@@ -30,7 +30,7 @@
  * Predicates that a remote that does not trust the kernel has room for. It never writes to the
  * last two, which are zeroes. A CPU that mispredicts the end of a program goes on with the
  * predicate at a target, up to TRACE_REMOTE_MAX_PREDS + 1. There it must not find a word that
- * nobody has checked. The zeroes read the record's first word, and lead to predicate 0.
+ * was not checked. The zeroes read the record's first word, and lead to predicate 0.
  */
 #define TRACE_REMOTE_PREDS_ROOM	(TRACE_REMOTE_MAX_PREDS + 2)
 

@@ -2,7 +2,7 @@
 /*
  * Copies of a remote writer's rings
  *
- * A copy is a trace buffer of its own, with what the rings had at one moment. Nobody writes to it.
+ * A copy is a trace buffer of its own, with what the rings had at one moment. Nothing writes to it.
  * It is read without consuming it, as the rings are, and shows the same: also where events are
  * missing, and from which event on a consuming reader had read them.
  *
@@ -69,7 +69,7 @@ struct rb_copy_moment {
 	u64				nr;
 };
 
-/* Nobody writes to a copy: there is nothing to swap. */
+/* Nothing writes to a copy: there is nothing to swap. */
 static int rb_copy_swap_reader(struct ring_buffer_writer *writer, int cpu)
 {
 	return -ENODATA;

@@ -305,7 +305,7 @@ static void replay_set_stamp(union trace_replay_stamp *stamp, u64 ts)
  * @nr:		the event's number
  * @cpu:	the CPU that wrote it
  * @ts:		its time, ns
- * @record:	the record, which nobody else changes: its fields are in it as a whole
+ * @record:	the record, which nothing else changes: its fields are in it as a whole
  *
  * Context: process context; calls for @replay are serialised.
  */

@@ -100,7 +100,7 @@ static bool remote_field_is_valid(const struct ftrace_event_field *field, const 
 /**
  * trace_remote_record_event - the event of a record, if that is valid
  * @remote:	the remote
- * @record:	the record, which nobody changes
+ * @record:	the record, which nothing changes
  * @size:	bytes of it
  *
  * The remote's pages are shared, and may hold anything.

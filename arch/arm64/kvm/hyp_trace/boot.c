@@ -214,7 +214,7 @@ static void __init hyp_trace_boot_set_events(struct trace_remote *remote, char *
 	}
 }
 
-/* Nothing is started while tracefs is locked down: nobody could see it. */
+/* Nothing is started while tracefs is locked down: it could not be seen. */
 static void __init hyp_trace_boot(struct trace_remote *remote)
 {
 	bool has_tracer;

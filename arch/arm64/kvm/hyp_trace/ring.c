@@ -21,7 +21,7 @@
  * page that is not mapped in stage 1. If that page was donated to EL2, the abort is one
  * of stage 2, which host_stage2_idmap() refuses with -EPERM, and EL2 ends in BUG(). Only
  * the page before a donated one matters. So donated pages are in a block, behind a
- * page of ours that nobody passes to such functions, the guard:
+ * page of ours that is never passed to such functions, the guard:
  *
  *	| guard | directory | leaf | leaf | ...
  *

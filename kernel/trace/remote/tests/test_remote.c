@@ -301,7 +301,7 @@ static void kunit_remote_stop_itself(struct kunit *test, struct trace_remote *re
 }
 
 /*
- * The remote stops by itself. Tracing is turned off when somebody asks, before it is turned on
+ * The remote stops by itself. Tracing is turned off when tracing_on is read, before it is turned on
  * again, and while a reader waits, within a limited time.
  */
 void remote_test_stopped(struct kunit *test)

@@ -121,8 +121,8 @@ extern EL2_PER_THREAD unsigned int el2_locks;	/* how many are held */
 #define DEFINE_HYP_SPINLOCK(name)	hyp_spinlock_t name
 
 /*
- * Outside a race there is one CPU: a lock that is held will never be released. In one, nobody
- * releases any lock after a panic.
+ * Outside a race there is one CPU: a lock that is held will never be released. In one, no
+ * CPU releases a lock after a panic.
  */
 #ifdef EL2_RACE
 extern bool el2_has_panicked;

@@ -82,7 +82,7 @@ int main(void)
 	expect("the first one", HCALL(kvm_hyp_init), false, 5, 0);
 	expect("one with an address of EL2", HCALL(pkvm_create_private_mapping), false, 5, 0);
 	expect("one that is refused", UNLISTED, true, -1, -1);
-	expect("one that nobody listed", UNLISTED, false, 0, unknown);
-	expect("one that nobody listed", UNLISTED, false, -22, unknown);
+	expect("one that is not listed", UNLISTED, false, 0, unknown);
+	expect("one that is not listed", UNLISTED, false, -22, unknown);
 	return failed;
 }

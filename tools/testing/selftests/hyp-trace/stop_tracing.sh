@@ -126,7 +126,7 @@ tidy() {
 	[ "$(later last)" -le $((2 * CPUS)) ] 2>&-
 }
 
-# It does not read tracing_on, and nobody polls.
+# It does not read tracing_on, and no reader polls.
 test_stop() {
 	begin "$SHORT"
 	load

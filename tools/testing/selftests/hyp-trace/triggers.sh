@@ -164,7 +164,7 @@ has_tracing() {
 	[ "$(cat "$HYP/tracing_on")" = "$1" ]
 }
 
-# Nobody reads tracing_on.
+# No process reads tracing_on.
 test_readers() {
 	begin "traceoff if id == 9"
 	cat "$HYP/trace_pipe" >all &
