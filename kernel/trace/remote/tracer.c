@@ -32,20 +32,32 @@ const char *trace_remote_tracer_name(enum trace_remote_tracer tracer)
 }
 
 /* The lists are as they shall be. No event of a function comes that none of the lists selects. */
+static int remote_allow_function_events(struct trace_remote *remote, bool allow)
+{
+	int ret;
+
+	if (allow == remote->function_events)
+		return 0;
+
+	WRITE_ONCE(remote->function_events, allow);
+	ret = trace_remote_apply_events(remote);
+	if (ret)
+		WRITE_ONCE(remote->function_events, !allow);
+	return ret;
+}
+
 static int remote_apply_functions(struct trace_remote *remote)
 {
 	bool selected = trace_remote_next_function(remote, TRACE_REMOTE_FILTER, 0) >= 0;
-	bool changes = selected != remote->function_events;
 	int ret = 0;
 
 	lockdep_assert_held(&remote->tracer_lock);
 
-	WRITE_ONCE(remote->function_events, selected);
-	if (changes && !selected)
-		ret = trace_remote_apply_events(remote);
+	if (!selected)
+		ret = remote_allow_function_events(remote, false);
 	ret = ret ?: trace_remote_update_functions(remote);
-	if (changes && selected)
-		ret = ret ?: trace_remote_apply_events(remote);
+	if (selected)
+		ret = ret ?: remote_allow_function_events(remote, true);
 	return ret;
 }
 
@@ -76,9 +88,16 @@ EXPORT_SYMBOL_GPL(trace_remote_apply_functions);
  */
 int trace_remote_set_graph_depth(struct trace_remote *remote, unsigned int depth)
 {
+	unsigned int was;
+	int ret;
+
 	guard(mutex)(&remote->tracer_lock);
+	was = remote->graph_depth;
 	WRITE_ONCE(remote->graph_depth, depth);
-	return trace_remote_update_functions(remote);
+	ret = trace_remote_update_functions(remote);
+	if (ret)
+		WRITE_ONCE(remote->graph_depth, was);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_graph_depth);
 

@@ -102,15 +102,29 @@ void remote_test_functions_refused(struct kunit *test)
 	struct trace_remote *remote = kunit_remote_register(test);
 
 	traced = 0;
+	kunit_remote_make_rings(test);
+	kunit_remote_desc.events[1].is_function = true;
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+
 	refused = -EIO;
 	KUNIT_EXPECT_EQ(test, -EIO, set_function(remote, "alpha", TRACE_REMOTE_FILTER));
 	KUNIT_EXPECT_EQ(test, 0, traced);
+	KUNIT_EXPECT_EQ(test, 0b01, kunit_remote_events_on() & 0b11);
 	refused = 0;
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_apply_functions(remote));
 	KUNIT_EXPECT_EQ(test, 1, traced);
+	KUNIT_EXPECT_EQ(test, 0b11, kunit_remote_events_on() & 0b11);
+
+	refused = -EIO;
 	trace_remote_clear_functions(remote, TRACE_REMOTE_FILTER);
+	KUNIT_EXPECT_EQ(test, -EIO, trace_remote_apply_functions(remote));
+	refused = 0;
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_apply_functions(remote));
 	KUNIT_EXPECT_EQ(test, 0, traced);
+	KUNIT_EXPECT_EQ(test, 0b01, kunit_remote_events_on() & 0b11);
+
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	kunit_remote_desc.events[1].is_function = false;
 }
 
 /* The functions of a list come in order. */
@@ -244,6 +258,8 @@ void remote_test_graph(struct kunit *test)
 	refused = -EIO;
 	KUNIT_EXPECT_EQ(test, -EIO, trace_remote_set_graph_depth(remote, 4));
 	refused = 0;
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_apply_functions(remote));
+	KUNIT_EXPECT_EQ(test, 3, max_depth);
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_graph_depth(remote, 0));
 	KUNIT_EXPECT_EQ(test, 0, max_depth);
 }
