@@ -105,20 +105,25 @@ static u32 hyp_func_insn(unsigned long addr, const struct hyp_func_masks *masks,
 						   kvm_nvhe_sym(hyp_func_trampoline)));
 }
 
+/* At an error, the masks are those of what the functions before it are. */
 static int hyp_func_patch_group(unsigned int group, unsigned long changed,
 				const struct hyp_func_masks *masks)
 {
+	struct hyp_func_masks *old = &hyp_func_masks[group];
 	unsigned long addr;
-	int i, ret = 0;
+	int i, ret;
 
 	for_each_set_bit(i, &changed, HYP_FUNC_GROUP) {
 		addr = hyp_func_addrs[group * HYP_FUNC_GROUP + i] + AARCH64_INSN_SIZE;
 		ret = hyp_func_patch(addr, hyp_func_insn(addr, masks, i));
 		if (ret)
-			break;
+			return ret;
+
+		old->on ^= (old->on ^ masks->on) & BIT(i);
+		old->begins ^= (old->begins ^ masks->begins) & BIT(i);
 	}
 
-	return ret;
+	return 0;
 }
 
 static int hyp_func_set_group(unsigned int group, struct hyp_func_masks masks)
@@ -178,12 +183,12 @@ struct trace_remote_functions hyp_functions __ro_after_init = {
 	.set	= hyp_func_set,
 };
 
-static int __init hyp_func_save_lr(void)
+static int __init hyp_func_save_lr(unsigned int nr)
 {
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < hyp_functions.nr; i++) {
+	for (i = 0; i < nr; i++) {
 		ret = hyp_func_patch(hyp_func_addrs[i], HYP_FUNC_SAVE_LR);
 		if (ret)
 			return ret;
@@ -192,26 +197,47 @@ static int __init hyp_func_save_lr(void)
 	return 0;
 }
 
+static int __init hyp_func_alloc(unsigned int nr)
+{
+	hyp_func_addrs = kcalloc(nr, sizeof(*hyp_func_addrs), GFP_KERNEL);
+	hyp_func_masks = kcalloc(DIV_ROUND_UP(nr, HYP_FUNC_GROUP), sizeof(*hyp_func_masks),
+				 GFP_KERNEL);
+
+	return hyp_func_addrs && hyp_func_masks ? 0 : -ENOMEM;
+}
+
+static void __init hyp_func_free(void)
+{
+	kfree(hyp_func_addrs);
+	kfree(hyp_func_masks);
+}
+
 /* Before KVM is initialised. Without memory or at an error, there are no functions to trace. */
 static int __init hyp_func_init(void)
 {
 	unsigned int i, nr = __hyp_functions_end - __hyp_functions_start;
 	unsigned long offset;
+	int ret;
 
 	if (!is_hyp_mode_available() || is_kernel_in_hyp_mode())
 		return 0;
 
-	hyp_func_addrs = kcalloc(nr, sizeof(*hyp_func_addrs), GFP_KERNEL);
-	hyp_func_masks = kcalloc(DIV_ROUND_UP(nr, HYP_FUNC_GROUP), sizeof(*hyp_func_masks),
-				 GFP_KERNEL);
-	if (!hyp_func_addrs || !hyp_func_masks)
-		return -ENOMEM;
+	ret = hyp_func_alloc(nr);
+	if (ret)
+		goto free;
 
 	offset = hyp_trace_kimg_offset();
 	for (i = 0; i < nr; i++)
 		hyp_func_addrs[i] = __hyp_functions_start[i] + offset;
 
+	ret = hyp_func_save_lr(nr);
+	if (ret)
+		goto free;
+
 	hyp_functions.nr = nr;
-	return hyp_func_save_lr();
+	return 0;
+free:
+	hyp_func_free();
+	return ret;
 }
 subsys_initcall(hyp_func_init);

@@ -12,6 +12,7 @@
  * In plain nVHE mode the kernel patches EL2's text itself.
  */
 #include <linux/array_size.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/nospec.h>
@@ -44,6 +45,19 @@ static void hyp_func_write(unsigned long addr, u32 insn)
 	icache_inval_pou(addr, addr + sizeof(*alias));
 }
 
+/* Unless word 0 of each does so, what word 1 calls would not know where the functions return to. */
+static bool hyp_func_save_lr(const unsigned long *functions, unsigned long mask)
+{
+	int i;
+
+	for_each_set_bit(i, &mask, HYP_FUNC_GROUP) {
+		if (le32_to_cpu(READ_ONCE(*(u32 *)functions[i])) != HYP_FUNC_SAVE_LR)
+			return false;
+	}
+
+	return true;
+}
+
 static void hyp_func_set_one(unsigned long function, bool on, bool begins)
 {
 	const char *to = begins ? hyp_func_graph_trampoline : hyp_func_trampoline;
@@ -64,10 +78,12 @@ static void hyp_func_set_one(unsigned long function, bool on, bool begins)
  *
  * Context: hypercall, with arguments from the host.
  * Return: 0; -EINVAL for an argument out of range, also for a bit without a function, or one of
- * a function that is not traced; -EPERM if it is for the kernel to patch.
+ * a function that is not traced, or if the kernel has not written word 0; -EPERM if it is for the
+ * kernel to patch.
  */
 int hyp_func_set(u64 group, u64 mask, u64 begins)
 {
+	const unsigned long *functions;
 	u64 i, nr = __hyp_functions_end - __hyp_functions_start;
 	u64 nr_groups = DIV_ROUND_UP(nr, HYP_FUNC_GROUP);
 
@@ -78,13 +94,13 @@ int hyp_func_set(u64 group, u64 mask, u64 begins)
 
 	group = array_index_nospec(group, nr_groups);
 	nr = min(nr - group * HYP_FUNC_GROUP, HYP_FUNC_GROUP);
-	if (mask & ~GENMASK_ULL(nr - 1, 0) || begins & ~mask)
+	functions = &__hyp_functions_start[group * HYP_FUNC_GROUP];
+	if (mask & ~GENMASK_ULL(nr - 1, 0) || begins & ~mask || !hyp_func_save_lr(functions, mask))
 		return -EINVAL;
 
 	hyp_spin_lock(&hyp_func_lock);
 	for (i = 0; i < nr; i++)
-		hyp_func_set_one(__hyp_functions_start[group * HYP_FUNC_GROUP + i],
-				 mask & BIT(i), begins & BIT(i));
+		hyp_func_set_one(functions[i], mask & BIT(i), begins & BIT(i));
 	hyp_spin_unlock(&hyp_func_lock);
 	return 0;
 }
