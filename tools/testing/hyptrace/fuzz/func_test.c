@@ -153,10 +153,10 @@ struct hyp_func_exit_regs {
 
 void hyp_func_pause(void);
 void hyp_func_resume(void);
-void hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-		    struct hyp_func_regs *regs);
-void hyp_func_graph_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-			  struct hyp_func_regs *regs);
+void hyp_func_enter(unsigned long unused, unsigned long word, unsigned long lr,
+		    unsigned long sp);
+void hyp_func_graph_enter(unsigned long unused, unsigned long word, unsigned long lr,
+			  unsigned long sp);
 void hyp_func_exit(struct hyp_func_exit_regs *regs);
 int hyp_func_set_graph(u64 max_depth, u64 only);
 void hyp_func_update_events(void);
@@ -168,15 +168,15 @@ static u64 hyp_kimg_offset;
 #include EL2_SOURCE
 
 /* What the trampolines do */
-static unsigned long enter_at(unsigned long pc, unsigned long lr, unsigned long sp, bool begins)
+static unsigned long enter_at(unsigned long ip, unsigned long lr, unsigned long sp, bool begins)
 {
 	struct hyp_func_regs *regs = (struct hyp_func_regs *)sp - 1;
 
-	*regs = (struct hyp_func_regs) { .pc = pc, .lr = lr };
+	*regs = (struct hyp_func_regs) { .pc = ip + 8, .lr = lr };
 	if (begins)
-		hyp_func_graph_enter(pc, sp, lr, regs);
+		hyp_func_graph_enter(0, ip, lr, sp);
 	else
-		hyp_func_enter(pc, sp, lr, regs);
+		hyp_func_enter(0, ip, lr, sp);
 	return regs->lr;
 }
 
@@ -318,7 +318,7 @@ static void enter(struct call *call)
 		stale = false;
 	expected = in_graph(begins);
 	call->entered[call->nr] = now;
-	call->x30 = enter_at(ip + 8, x30, call->sp, begins);
+	call->x30 = enter_at(ip, x30, call->sp, begins);
 	check(call->x30 == RETURN || call->x30 == x30, "it returns to its caller, or is traced");
 	check_entered(before, ip, caller);
 	check_traced(traced_before, ip, caller);

@@ -107,10 +107,9 @@ static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu) = {
 /* stacktrace.c */
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
-/* For the fast path, which of the events are on, and whether a tracer is, in one word */
-#define HYP_FUNC_ON_FUNC	BIT(0)
-#define HYP_FUNC_ON_FUNC_RET	BIT(1)
-#define HYP_FUNC_ON_TRACER	BIT(2)
+/* What is on: the event func_ret; and func while no tracer is, without which none is fast */
+#define HYP_FUNC_ON_FUNC_RET	BIT(0)
+#define HYP_FUNC_ON_FUNC	BIT(1)
 
 static u32 hyp_func_on;
 
@@ -163,11 +162,9 @@ static __always_inline unsigned long hyp_func_caller(unsigned long lr)
 	return lr - sizeof(u32);
 }
 
-/* The function of which word 1 is before @pc */
-static __always_inline unsigned long hyp_func_of(unsigned long pc)
+/* The function of which word 0 is at @ip */
+static __always_inline unsigned long hyp_func_of(unsigned long ip)
 {
-	unsigned long ip = pc - 2 * sizeof(u32);
-
 	if (IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) && ((const u32 *)ip)[-1] == HYP_FUNC_BTI_C)
 		ip -= sizeof(u32);
 	return ip;
@@ -185,10 +182,16 @@ static void hyp_func_drop(struct hyp_func_cpu *cpu, unsigned long sp)
 		cpu->depth -= hyp_func_top(cpu)->ip & HYP_FUNC_IN_GRAPH;
 }
 
+/* What the trampoline has saved below the stack pointer of the function */
+static __always_inline struct hyp_func_regs *hyp_func_regs(unsigned long sp)
+{
+	return (struct hyp_func_regs *)sp - 1;
+}
+
 /* The caller has read @top, which the compiler would have to read again. */
 static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, unsigned long top,
 					  unsigned long ip, unsigned long sp,
-					  struct hyp_func_regs *regs, unsigned long lr)
+					  unsigned long lr)
 {
 	struct hyp_func_frame *frame = (void *)cpu->frames + top + sizeof(*frame);
 
@@ -196,7 +199,7 @@ static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, unsigned lon
 	frame->sp = sp;
 	frame->ip = ip;
 	cpu->top = top + sizeof(*frame);
-	regs->lr = (unsigned long)hyp_func_return;
+	hyp_func_regs(sp)->lr = (unsigned long)hyp_func_return;
 }
 
 /* Is a function in the graph that is entered now? It @begins one, or not. */
@@ -217,13 +220,13 @@ static __always_inline void hyp_func_record_entry(struct hyp_func_cpu *cpu, unsi
 }
 
 /*
- * A tracer is on; the shadow stack has stale frames, or no room; the function was jumped to; or the
- * CPU is paused. If there is no room, the return is not traced.
+ * A tracer is on, or func is not; the shadow stack has stale frames, or no room; the function was
+ * jumped to; or the CPU is paused. If there is no room, the return is not traced.
  */
-static noinline void hyp_func_enter_slow(struct hyp_func_regs *regs, struct hyp_func_cpu *cpu,
-					 bool begins)
+static noinline void hyp_func_enter_slow(unsigned long sp, struct hyp_func_cpu *cpu, bool begins)
 {
-	unsigned long sp = (unsigned long)(regs + 1), ip = hyp_func_of(regs->pc);
+	struct hyp_func_regs *regs = hyp_func_regs(sp);
+	unsigned long ip = hyp_func_of(regs->pc - 2 * sizeof(u32));
 	bool jumped = regs->lr == (unsigned long)hyp_func_return;
 	unsigned long caller = hyp_func_caller(regs->lr);
 	bool in_graph, room;
@@ -238,17 +241,17 @@ static noinline void hyp_func_enter_slow(struct hyp_func_regs *regs, struct hyp_
 	cpu->overrun += !room;
 	in_graph = trace_funcgraph_entry_enabled() && room && hyp_func_is_in_graph(cpu, begins);
 	if (in_graph || (trace_func_ret_enabled() && room))
-		hyp_func_push(cpu, cpu->top, ip | in_graph * HYP_FUNC_IN_GRAPH, sp, regs, regs->lr);
+		hyp_func_push(cpu, cpu->top, ip | in_graph * HYP_FUNC_IN_GRAPH, sp, regs->lr);
 	trace_func(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 	trace_function(ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 	if (in_graph)
 		hyp_func_record_entry(cpu, ip);
 }
 
-static __always_inline void __hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-					     struct hyp_func_regs *regs, bool begins)
+static __always_inline void __hyp_func_enter(unsigned long word, unsigned long lr,
+					     unsigned long sp, bool begins)
 {
-	unsigned long ip = hyp_func_of(pc), caller = hyp_func_caller(lr);
+	unsigned long ip = hyp_func_of(word), caller = hyp_func_caller(lr);
 	struct hyp_func_cpu *cpu = this_cpu_ptr(&hyp_func_cpu);
 	unsigned long top = cpu->top;
 	u32 on = READ_ONCE(hyp_func_on);
@@ -256,45 +259,44 @@ static __always_inline void __hyp_func_enter(unsigned long pc, unsigned long sp,
 
 	/* One branch for all three */
 	slow |= top >= cpu->limit;
-	slow |= !!(on & HYP_FUNC_ON_TRACER);
+	slow |= on < HYP_FUNC_ON_FUNC;
 	if (unlikely(slow))
-		return hyp_func_enter_slow(regs, cpu, begins);
+		return hyp_func_enter_slow(sp, cpu, begins);
 
 	if (likely(on & HYP_FUNC_ON_FUNC_RET))
-		hyp_func_push(cpu, top, ip, sp, regs, lr);
-	if (likely(on & HYP_FUNC_ON_FUNC))
-		hyp_event_write_16(HYP_EVENT_func, ip + hyp_kimg_offset, caller + hyp_kimg_offset);
+		hyp_func_push(cpu, top, ip, sp, lr);
+	hyp_event_write_16(HYP_EVENT_func, ip + hyp_kimg_offset, caller + hyp_kimg_offset);
 }
 
 /**
  * hyp_func_enter - a function is entered that can't begin a graph
- * @pc:		the address behind word 1, as in @regs
- * @sp:		its stack pointer, behind @regs
- * @lr:		where it returns to, as in @regs
- * @regs:	its registers
+ * @unused:	X0, for the first argument of what is called: another one would have to be copied
+ * @word:	the address of its word 0
+ * @lr:		where it returns to, as in the registers that the trampoline has saved
+ * @sp:		its stack pointer: they are below it
  *
  * Has it return to hyp_func_return, or not. The caller of a function that was jumped to is the one
  * that has jumped. All else that can be special is so on the slow path.
  *
  * Context: any at EL2 but for what func.c excludes.
  */
-void hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-		    struct hyp_func_regs *regs)
+void hyp_func_enter(unsigned long unused, unsigned long word, unsigned long lr,
+		    unsigned long sp)
 {
-	__hyp_func_enter(pc, sp, lr, regs, false);
+	__hyp_func_enter(word, lr, sp, false);
 }
 
 /**
  * hyp_func_graph_enter - likewise for a function that can begin a graph
- * @pc:		see hyp_func_enter()
- * @sp:		as well
+ * @unused:	see hyp_func_enter()
+ * @word:	as well
  * @lr:		as well
- * @regs:	as well
+ * @sp:		as well
  */
-void hyp_func_graph_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-			  struct hyp_func_regs *regs)
+void hyp_func_graph_enter(unsigned long unused, unsigned long word, unsigned long lr,
+			  unsigned long sp)
 {
-	__hyp_func_enter(pc, sp, lr, regs, true);
+	__hyp_func_enter(word, lr, sp, true);
 }
 
 /* A function of the graph returns. Its time does not have that of the other record. */
@@ -341,8 +343,8 @@ void hyp_func_update_events(void)
 {
 	bool tracer = trace_function_enabled() || trace_funcgraph_entry_enabled();
 
-	WRITE_ONCE(hyp_func_on, trace_func_enabled() * HYP_FUNC_ON_FUNC |
-		   trace_func_ret_enabled() * HYP_FUNC_ON_FUNC_RET | tracer * HYP_FUNC_ON_TRACER);
+	WRITE_ONCE(hyp_func_on, (trace_func_enabled() && !tracer) * HYP_FUNC_ON_FUNC |
+		   trace_func_ret_enabled() * HYP_FUNC_ON_FUNC_RET);
 }
 
 /**

@@ -17,7 +17,7 @@
  *
  * RET needs no landing pad at its target, as BR would.
  */
-.macro hyp_func_trampoline enter
+.macro hyp_func_entry enter
 	stp	x29, x30, [sp, #-96]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
@@ -26,10 +26,9 @@
 	stp	x6, x7, [sp, #64]
 	stp	x8, x9, [sp, #80]
 
-	mov	x0, x30
-	add	x1, sp, #96
+	sub	x1, x30, #8
 	mov	x2, x9
-	mov	x3, sp
+	add	x3, sp, #96
 	bl	\enter
 
 	ldp	x0, x1, [sp, #16]
@@ -42,12 +41,12 @@
 .endm
 
 SYM_CODE_START(hyp_func_trampoline)
-	hyp_func_trampoline hyp_func_enter
+	hyp_func_entry hyp_func_enter
 SYM_CODE_END(hyp_func_trampoline)
 
 /* The function is in set_graph_function. */
 SYM_CODE_START(hyp_func_graph_trampoline)
-	hyp_func_trampoline hyp_func_graph_enter
+	hyp_func_entry hyp_func_graph_enter
 SYM_CODE_END(hyp_func_graph_trampoline)
 
 /* A traced function has returned to this. X0 and X1 may have its result. */

@@ -44,10 +44,10 @@ struct hyp_func_exit_regs {
 extern char hyp_func_return[];
 
 /* func.c */
-void hyp_func_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-		    struct hyp_func_regs *regs);
-void hyp_func_graph_enter(unsigned long pc, unsigned long sp, unsigned long lr,
-			  struct hyp_func_regs *regs);
+void hyp_func_enter(unsigned long unused, unsigned long word, unsigned long lr,
+		    unsigned long sp);
+void hyp_func_graph_enter(unsigned long unused, unsigned long word, unsigned long lr,
+			  unsigned long sp);
 void hyp_func_exit(struct hyp_func_exit_regs *regs);
 void hyp_func_reset(void);
 void hyp_func_pause(void);
