@@ -49,7 +49,8 @@ unknown() {
 # Functions that tracing uses, and what runs after a panic
 excluded() {
 	grep -x -e 'hyp_event_.*' -e 'hyp_func_.*' -e 'hyp_trace_.*' -e 'hyp_stay_.*' \
-		-e 'hyp_panic.*' -e 'trace_ring_.*' -e '__kvm_host_psci_cpu_entry' "$ALL"
+		-e 'hyp_panic.*' -e 'hyp_fixmap_.*' -e fixmap_clear_slot -e 'trace_ring_.*' \
+		-e '__kvm_host_psci_cpu_entry' "$ALL"
 }
 
 test_available() {
