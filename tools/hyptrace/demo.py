@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from hyptrace import clients, hypstat, kernel, perf, trace, vm
+from hyptrace import clients, hypstat, kernel, patches, perf, trace, vm
 from hyptrace.documents import typed
-from hyptrace.machine import BUILD, ROOT, Failure, arch_of, option
+from hyptrace.machine import BASE, BUILD, ROOT, Failure, arch_of, option
 
 OUT = BUILD / "run"
 TYPE_IN = """
@@ -39,12 +39,13 @@ ROOTS = re.compile(
 
 class Tool(NamedTuple):
     """What is typed, what is said of the file that it leaves; what the VM does before and after,
-    and how it is booted."""
+    and how it is booted; the topic that it is for."""
     typed: list
     left: tuple
     setup: str = ""
     end: str = ""
     how: dict = {}
+    topic: str = "hyp-trace"
 
 
 TOOLS = {
@@ -92,7 +93,7 @@ echo 'data_sources { config { name: "linux.process_stats" } }' >>config
         ("perf kvm stat report -i opens, here or on x86,", "perf.data"), r"""cd /out
 printf '#!/bin/sh\necho | perf test -w kvm_exits "$@"\n' >/bin/guest
 chmod +x /bin/guest
-"""),
+""", topic="perf-kvm-stat"),
     "syscalls": Tool(
         [VERSION[0], "cd /sys/kernel/tracing",
          "echo '__filename_val ~ \"/proc/*\"' > events/syscalls/sys_enter_openat/filter",
@@ -100,7 +101,7 @@ chmod +x /bin/guest
          "echo 1 > events/syscalls/sys_enter_execve/enable",
          "sh -c 'cat /proc/version /none; /bin/echo \"two words\"'",
          "echo 0 > events/enable", 'grep -v "^#" trace | tee /out/trace.txt'],
-        ("The trace is", "trace.txt"), how={"mode": "none"},
+        ("The trace is", "trace.txt"), how={"mode": "none"}, topic="faultable-tracepoints",
         end="grep -q 'sys_openat(.* \"/proc/version\", ' /out/trace.txt\n"),
     # The guest has the host's kernel, and its addresses are not random.
     "guest-callchains": Tool(
@@ -110,7 +111,8 @@ chmod +x /bin/guest
          "perf script --guestkallsyms=guest.kallsyms -i guest.data "
          "-F comm,tid,time,event,ip,sym,dso 2>script.err >/out/chains.txt"],
         ("speedscope makes a flame graph of", "chains.txt"),
-        "echo 0 >/proc/sys/kernel/kptr_restrict\ncp /proc/kallsyms guest.kallsyms\n"),
+        "echo 0 >/proc/sys/kernel/kptr_restrict\ncp /proc/kallsyms guest.kallsyms\n",
+        topic="guest-callchains"),
 }
 # With two CPUs QEMU's SVM (7.2 and 10.0) at times interrupts a guest that has interrupts off.
 LINUX = {"arm64": {"cpu": "cortex-a76"},
@@ -179,14 +181,18 @@ def run(tool, out, config="default"):
 
 def main():
     """`make run`. With ARGUMENTS=1 only look at the arguments, before a kernel is built."""
-    tool, config = option("TOOL"), option("CONFIG", "default")
+    topics = patches.base().topics
+    tool = option("TOOL", "" if TOOLS[""].topic in topics else "perf-kvm")
+    config = option("CONFIG", "default")
     if tool not in TOOLS:
         raise Failure(f"no TOOL {tool}: {', '.join(filter(None, TOOLS))}")
+    if TOOLS[tool].topic not in topics:
+        raise Failure(f"TOOL={tool}: BASE={BASE} has no topic {TOOLS[tool].topic}")
     if config == "x86" and (tool != "guest-callchains" or platform.machine() == "aarch64"):
         raise Failure("CONFIG=x86 is for TOOL=guest-callchains on x86-64 alone")
     if option("ARGUMENTS"):
         return
-    if tool in ("", "hypstat", "functions", "trace-cmd", "perfetto"):
+    if TOOLS[tool].topic == "hyp-trace":
         kernel.selftest(config=config)
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir()

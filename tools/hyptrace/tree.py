@@ -194,10 +194,10 @@ def c_files(arch="arm64"):
                   if re.match(rf"(?!tools/|arch/(?!{arch}/)).*\.c$", name))
 
 
-def objects(tree):
+def objects(tree, arch="arm64"):
     """What kbuild makes of them: an object of each that a makefile beside it names."""
-    found = ["arch/arm64/kvm/"]
-    for path in map(pathlib.PurePath, c_files()):
+    found = [f"arch/{arch}/kvm/"]
+    for path in map(pathlib.PurePath, c_files(arch)):
         makefiles = (tree / path.parent).glob("Makefile*")
         if not str(path).startswith(found[0]) and re.search(
                 rf"\b{path.stem}\.o\b", "".join(each.read_text("utf-8") for each in makefiles)):
