@@ -19,7 +19,7 @@ RUNS = {"hcall": 30000, "filter": 100000, "format": 200000, "clock": 100000,
 # A CPU that waits for a lock that is never released waits for ever.
 PROGRAMS = {"result_test": "a hypercall's result is shown only if there is one",
             "func_test": "functions return to where they were called, and events say so",
-            "vcpu_test-0": "a protected guest's registers are in no event",
+            "vcpu_test-0": "a protected guest's registers are in no event, nor its functions",
             "vcpu_test-1": "... unless EL2 is built for debugging",
             "race/park_race": "CPUs that park race with others that change their rings",
             "race/stay_race": "CPUs that count their stays race with others that copy the counters",

@@ -3,7 +3,8 @@
  * Events of guests name the VM, and have the physical address of a stage-2 fault and the
  * pending SError of an exit. They contain no register of a protected guest, unless EL2 is
  * built for debugging (EL2_DEBUG), and no syndrome of an interrupt. A translation that fails
- * leaves the registers as they were.
+ * leaves the registers as they were. While a vCPU of a protected guest is loaded, no function is
+ * traced, again unless EL2 is built for debugging.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #define CONFIG_NVHE_EL2_DEBUG	EL2_DEBUG
 #define CONFIG_KVM_HYP_TRACING	1
+#define CONFIG_KVM_HYP_FUNCTION_TRACER	1
 #define IS_ENABLED(option)	(option)
 
 #define ARM_EXCEPTION_IRQ	0
@@ -136,7 +138,16 @@ static void trace_vcpu_illegal_trap(u64 esr, u32 vcpu, s32 vm_pid, s32 vm_fd)
 	event = (typeof(event)) { .vcpu = vcpu, .esr = esr, .vm_pid = vm_pid, .vm_fd = vm_fd };
 }
 
+#include <nvhe/func.h>
 #include <nvhe/trace_vcpu.h>
+
+/* How often no function was to be traced from then on */
+static unsigned int nr_pauses;
+
+void hyp_func_pause(void)
+{
+	nr_pauses++;
+}
 
 static void expect(u64 found, u64 expected)
 {
@@ -211,6 +222,10 @@ static void test(bool is_protected)
 	hyp_trace_vcpu_illegal_trap(&vcpu);
 	expect_name();
 	expect(event.esr, !is_protected || EL2_DEBUG ? vcpu.esr : 0);
+
+	nr_pauses = 0;
+	hyp_func_load_vcpu(&vcpu);
+	expect(nr_pauses, is_protected && !EL2_DEBUG);
 }
 
 int main(void)
