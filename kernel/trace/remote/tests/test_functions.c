@@ -212,6 +212,11 @@ void remote_test_tracer_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0b11, kunit_remote_events_on() & 0b11);
 	KUNIT_EXPECT_EQ(test, 0, set_function(remote, "!alpha", TRACE_REMOTE_FILTER));
 	KUNIT_EXPECT_EQ(test, 0b01, kunit_remote_events_on() & 0b11);
+	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
+	KUNIT_EXPECT_EQ(test, 0, kunit_remote_events_on());
+	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_on(remote, true));
+	KUNIT_EXPECT_EQ(test, BIT(TRACE_REMOTE_GRAPH_ENTRY) | BIT(TRACE_REMOTE_GRAPH_EXIT),
+			TRACER_BITS);
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_tracer(remote, "nop"));
 	KUNIT_EXPECT_EQ(test, 0, TRACER_BITS);
 	KUNIT_EXPECT_EQ(test, 0, trace_remote_set_on(remote, false));
@@ -315,6 +320,17 @@ static void test_durations(struct kunit *test, struct trace_remote *remote,
 	}
 }
 
+/* A record of a tracer that ends too early is not read. */
+static void test_short(struct kunit *test, struct trace_remote *remote,
+		       struct trace_iterator *iter, void *record, unsigned int size)
+{
+	char expected[64];
+
+	scnprintf(expected, sizeof(expected), "[000]     1.234567: unknown record of %u bytes\n",
+		  size);
+	KUNIT_EXPECT_STREQ(test, expected, print_record(test, remote, iter, record, size));
+}
+
 /* Each record as a line: of function, of function_graph, and another event among these */
 void remote_test_tracer_text(struct kunit *test)
 {
@@ -332,6 +348,9 @@ void remote_test_tracer_text(struct kunit *test)
 			   print_record(test, remote, iter, &function, sizeof(function)));
 	KUNIT_EXPECT_STREQ(test, "[000]     1.234567:               |      f7() {\n",
 			   print_record(test, remote, iter, &entry, sizeof(entry)));
+	test_short(test, remote, iter, &function, sizeof(function) - 4);
+	test_short(test, remote, iter, &entry, sizeof(entry) - 4);
+	test_short(test, remote, iter, &graph_exit, sizeof(graph_exit) - 4);
 
 	KUNIT_ASSERT_EQ(test, 0, trace_remote_set_tracer(remote, "function_graph"));
 	KUNIT_EXPECT_STREQ(test, "              |      f7() {\n",
