@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EL2's functions: from boot; in the order in which gdb sees them; in the call trace of a panic;
-what hypstat says of them is what the trace has; and the demonstration of it."""
+"""EL2's functions: from boot; in the order in which gdb sees them; with their addresses where KASLR
+has moved the kernel; in the call trace of a panic; what hypstat says of them is what the trace has;
+and the demonstration of it."""
 
 import functools
 import json
@@ -175,6 +176,43 @@ def test_order(selftest, checks, config, mode, cpu):
     checks.equals("each caller has the call", [
         (caller, name) for name, caller in traced if caller in known - indirect and
         name not in has.get(caller, ())], [])
+
+
+ADDRESSES = SHELL + """grep ' _stext$' /proc/kallsyms >/out/moved
+cd hypervisor
+echo 4096 >buffer_size_kb
+echo '*' >set_ftrace_filter
+echo func >set_event
+echo hist:keys=ip.hex >events/hypervisor/func/trigger
+echo 1 >tracing_on
+guest --hvc 32 >/dev/null
+echo 0 >tracing_on
+cat events/hypervisor/func/hist >/out/hist
+cat trace >/out/trace
+"""
+SYMBOL = re.compile(r"^(\w+) [tT] (_stext$|__kvm_nvhe_[\w.]+)", re.M)
+
+
+@pytest.mark.parametrize("config, mode", rows("""
+pages 8 16k protected
+pages 8 16k nvhe"""))
+def test_addresses(vm, selftest, checks, config, mode):
+    """KASLR has moved the kernel. An address in a record is the one that the linker gave to the
+    function in the text, and as far from it as the kernel is from where it was linked."""
+    done = vm.ok("it traces", ADDRESSES, files=selftest(config=config), config=config, mode=mode,
+                 cpu="max,lpa2=off")
+    linked = SYMBOL.findall((BUILD / f"kernel-{config}/System.map").read_text("utf-8"))
+    moved = int((done.out / "moved").read_text("utf-8").split()[0], 16) - next(
+        int(address, 16) for address, name in linked if name == "_stext")
+    checks("the kernel is not where it was linked", moved, moved)
+    names = {int(address, 16) + moved: name.removeprefix("__kvm_nvhe_") for address, name in linked}
+    found = {names.get(int(address, 16), address): int(hits) for address, hits in
+             re.findall(r"^{ ip: *(\w+) } hitcount: *(\d+)",
+                        (done.out / "hist").read_text("utf-8"), re.M)}
+    entered, _ = calls(trace.read(done.out / "trace"))
+    checks("many functions", len(entered) > 20, entered)
+    checks.equals("each function's address, as often as its name",
+                  sorted(found.items() ^ entered.items()), [])
 
 
 # EL2 reads through a pointer that is none, in a function that calls no other: its LR is not signed.
