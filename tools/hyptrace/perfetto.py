@@ -11,9 +11,12 @@ from hyptrace.trace import parse
 # What is read of a recording has numbers in its format. An event is a message within an event: the
 # number of that field is its kind. Kinds that Perfetto does not know have numbers of 65536 and
 # more, whose names a bundle of events has.
-KINDS = {376: "kvm_entry", 377: "kvm_exit", 582: "host_hcall", 583: "host_smc", 584: "hyp_exit",
-         585: "iommu_idmap", 586: "psci_mem_protect", 587: "host_mem_abort", 588: "hyp_enter",
+KINDS = {376: "kvm_entry", 377: "kvm_exit", 437: "funcgraph_entry", 438: "funcgraph_exit",
+         582: "host_hcall", 583: "host_smc", 584: "hyp_exit", 585: "iommu_idmap",
+         586: "psci_mem_protect", 587: "host_mem_abort", 588: "hyp_enter",
          589: "iommu_idmap_complete"}
+# Functions are numbers, whose names come beside the events.
+FIELDS = {(437, 1): "depth", (437, 2): "func", (438, 2): "depth", (438, 3): "func"}
 CPU_STATS = {2: "entries", 3: "overrun", 9: "read_events"}
 FTRACE_STATS = {6: "unknown_event", 7: "failed_event", 9: "parse_error"}
 BUFFER_STATS = {3: "chunks_overwritten", 6: "patches_failed", 9: "abi_violations",
@@ -39,11 +42,14 @@ class Recording:
 
     def __init__(self, data):
         self.lines, self.stats, self.wrong = [], defaultdict(list), []
-        self.names, self.fields = dict(KINDS), {}
+        self.names, self.fields, self.symbols = dict(KINDS), dict(FIELDS), {}
         packets = [_message(packet) for packet in _message(data)[1]]
         bundles = [_message(bundle) for packet in packets for bundle in packet[1]]
         for kind in (_message(kind) for bundle in bundles for kind in bundle[11]):
             self._read_kind(kind)
+        for symbol in (_message(symbol) for packet in packets for interned in packet[12]
+                       for symbol in _message(interned)[26]):
+            self.symbols[symbol[1][0]] = _text(symbol[2][0])
         for bundle in bundles:
             self.lines += self._events(bundle)
             self.wrong += [("clock or error", *each) for each in (bundle[5], bundle[8]) if each]
@@ -58,6 +64,11 @@ class Recording:
         for field in map(_message, described[2]):
             self.fields[number, field[3][0]] = _text(field[1][0])
 
+    def _value(self, kind, number, value):
+        """A field's, as text"""
+        is_function = FIELDS.get((kind, number)) == "func"
+        return self.symbols.get(value, "?") if is_function else _text(value)
+
     def _events(self, bundle):
         """The lines of a bundle: events of a CPU."""
         cpu = bundle[1][0]
@@ -66,7 +77,7 @@ class Recording:
         for event in map(_message, bundle[2]):
             time, kind = event[1][0], next((number for number, values in event.items()
                                             if number > 2 and isinstance(values[0], bytes)), 0)
-            args = [f" {self.fields[kind, number]}={_text(value)}"
+            args = [f" {self.fields[kind, number]}={self._value(kind, number, value)}"
                     for number, values in (_message(event[kind][0]).items() if kind else ())
                     for value in values if (kind, number) in self.fields]
             yield f"[{cpu:03}] {time // 10**9}.{time % 10**9 // 1000:06}: " \

@@ -538,6 +538,67 @@ def test_perfetto(vm, checks, lay_out):
     checks.equals("killed, it leaves tracing on", trace.read(out / "killed.on"), ["1"])
 
 
+# The events of functions, and the host's function_graph, which Perfetto itself turns on
+PERFETTO_FUNCTIONS = r"""set -ex
+. ./perfetto.sh
+cd /tmp; start_traced; start_probes
+HYP=/sys/kernel/tracing/hypervisor
+{ configure 16384 100 '*'; configure_host kvm/kvm_entry; } >events
+sed 's/^.*instance_name.*/& symbolize_ksyms: true enable_function_graph: true/' events >graph
+echo '*' >$HYP/set_ftrace_filter
+begin /out/events --txt -c events; guest --hvc 32; end
+: >$HYP/set_ftrace_filter
+begin /out/graph --txt -c graph; guest --hvc 32; end
+cp $HYP/current_tracer $HYP/available_filter_functions /out
+grep __kvm_nvhe_ /proc/kallsyms >/out/kallsyms
+"""
+# The field that says which function; and the event of a function that is the same
+FUNCTION_FIELDS = {"func": ("ip", "func"), "func_ret": ("ip", "func_ret"),
+                   "funcgraph_entry": ("func", "func"), "funcgraph_exit": ("func", "func_ret")}
+
+
+def function_lines(recording, symbols):
+    """Perfetto's records of functions, as the lines of trace"""
+    for each in recording.ours():
+        if each.name in FUNCTION_FIELDS:
+            field, name = FUNCTION_FIELDS[each.name]
+            value = dict(word.split("=") for word in each.args.split())[field]
+            yield f"[{each.cpu:03}] 0.0: {name} {symbols.get(value, value)} <-"
+
+
+@pytest.mark.seconds(20)
+@pytest.mark.boots("functions")
+@pytest.mark.parametrize("mode, cpu", [("protected", "max")])
+def test_perfetto_functions(vm, checks, lay_out, mode, cpu):
+    """Debian's Perfetto records EL2's functions: events, and the graph, which it turns on itself"""
+    out = vm.ok("Perfetto records in a VM", PERFETTO_FUNCTIONS, files=lay_out(clients.perfetto),
+                mode=mode, cpu=cpu, config="functions", mem="2G", timeout=200).out
+    known, symbols = {*trace.read(out / "available_filter_functions")}, {}
+    for address, _, name in map(str.split, trace.read(out / "kallsyms")):
+        if (bare := name.removeprefix("__kvm_nvhe_")) in known:
+            symbols[name] = symbols[str(int(address, 16))] = bare
+    for name in "events", "graph":
+        recording = perfetto.Recording((out / name).read_bytes())
+        lines = list(function_lines(recording, symbols))
+        checks.equals(f"{name}: {sound.__doc__}", list(sound(recording)), [])
+        checks.equals(f"{name}: no event is lost", [line for line in recording.lines
+                                                    if "LOST" in line], [])
+        checks.equals(f"{name}: none overran by the kernel's count", {
+            count for cpu in CPUS for count in recording.stats["overrun", cpu]}, {0})
+        checks(f"{name}: all that were read by the kernel's counts, the host's events too",
+               len(recording.lines) >= sum(sum(recording.stats["read_events", cpu])
+                                           for cpu in CPUS) > 0)
+        checks.equals(f"{name}: functions nest", trace.facts(
+            "functions", out / "available_filter_functions", "-", lines=lines)[:8], [])
+        called = Counter(tuple(line.split()[2:4]) for line in lines)
+        checks.equals(f"{name}: each has a name", {word for _, word in called} - known, set())
+        runs = sum("kvm_entry" in line for line in recording.lines)
+        checks(f"{name}: a vCPU ran", runs >= 32)
+        checks.equals(f"{name}: as often as KVM says", [
+            called[event, "__kvm_vcpu_run"] for event in ("func", "func_ret")], [runs] * 2)
+    checks.equals("it leaves no tracer", trace.read(out / "current_tracer"), ["nop"])
+
+
 ANDROID = PRELUDE + r"""cd "$HYP"
 echo 0 >tracing_on
 for file in events/*/*/enable; do echo 0 >"$file"; done
