@@ -45,6 +45,11 @@ FEWER = {
 # These need an option that some kernels have.
 OF_FUNCTIONS = "functions.sh", "tracers.sh"
 WITH_FUNCTIONS = "functions", "16k", "bti"
+# These judge what they trace while all functions are traced beside it. Others expect exact lists of
+# events, or count what is enabled.
+BESIDE_FUNCTIONS = """guest clock set_event write_event sizes trace clear stats overwrite snapshot
+    wait raw mmap hostile hotplug splice access error_log accounting vcpu_stats stop_tracing cpumask
+    pids triggers hist stress load"""
 # Of each configuration the set, the seconds, the kernel, the mode, the CPU, and how many CPUs
 CONFIGURATIONS = """\
 fast 180 default protected max 2
@@ -103,6 +108,15 @@ def test_kselftest(vm, selftest, config, mode, cpu, smp):
     vm.tests(f"{mode} {cpu}, {smp} CPU{'s' if smp != '1' else ''}",
              [f"hyp-trace/{name}" for name in tests], SETUP.format(f"KVM_MODE={mode} {variables}"),
              files=files, config=config, mode=mode, cpu=cpu, smp=smp, timeout=limit)
+
+
+@pytest.mark.parametrize("config, mode", rows("modes 300 functions protected"))
+def test_beside_functions(vm, selftest, config, mode):
+    """The same tests while EL2's functions are traced, all of them"""
+    vm.tests(f"{mode}, all functions", [f"hyp-trace/{name}.sh" for name in
+                                        BESIDE_FUNCTIONS.split()],
+             SETUP.format(f"KVM_MODE={mode} HYP_TRACE_FUNCTIONS='*'"),
+             files=selftest(config=config), config=config, mode=mode, timeout=1380)
 
 
 @pytest.mark.debug

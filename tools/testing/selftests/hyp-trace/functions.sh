@@ -6,6 +6,8 @@
 # functions are traced, and while they are turned on and off.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
+# It chooses functions itself.
+HYP_TRACE_FUNCTIONS=
 
 ALL=$HYP/available_filter_functions
 FILTER=$HYP/set_ftrace_filter

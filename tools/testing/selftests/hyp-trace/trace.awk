@@ -9,7 +9,7 @@
 #   misled LINE         EL2 was left one way and entered another
 # Whether the EL2 was entered before the first hyp_enter of a CPU can't be
 # known. After lost events, whether it is the turn of hyp_enter or of hyp_exit
-# follows from their number.
+# follows from their number. Functions of EL2 are among the events if `functions` is set.
 
 function report(what) {
 	print what, NR ": " $0
@@ -46,6 +46,10 @@ function turn(event, reason) {
 	cpu = number(substr($1, 5))
 	lost[cpu] += $3
 	gap[cpu] += $3
+	next
+}
+
+functions && /^\[[0-9]+\] +[0-9]+\.[0-9]+: (func [a-z0-9_.]+ <-[a-z0-9_.]+|func_ret [a-z0-9_.]+)$/ {
 	next
 }
 

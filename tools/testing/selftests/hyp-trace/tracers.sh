@@ -5,6 +5,8 @@
 # set_graph_function and max_graph_depth limit the graph. Guests and CPUs run on meanwhile.
 # shellcheck source=tools/testing/selftests/hyp-trace/tracing.sh
 . "$(dirname "$0")/tracing.sh"
+# It chooses functions itself.
+HYP_TRACE_FUNCTIONS=
 
 TRACER=$HYP/current_tracer
 FILTER=$HYP/set_ftrace_filter

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 # What the tests of a remote's files share; sourced by each of them. The remote is
-# $TRACE_REMOTE: hypervisor, or trace_remote_test, whose writer is the kernel itself.
+# $TRACE_REMOTE: hypervisor, or trace_remote_test, whose writer is the kernel itself. If
+# $HYP_TRACE_FUNCTIONS is set, functions of EL2 that match it are traced beside a test's events.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$DIR:$PATH
@@ -134,12 +135,25 @@ plan() {
 	[ -e "$HYP/${2:-.}" ] || skip_all "no $2: the kernel has no option for it"
 	ktap_set_plan "$1"
 	reset
+	[ -z "${HYP_TRACE_FUNCTIONS:-}" ] || choose_functions
 }
 
-# only EVENT...: these are enabled, and no others.
+# choose_functions: those of $HYP_TRACE_FUNCTIONS are traced from now on, or the test ends.
+choose_functions() {
+	echo "$HYP_TRACE_FUNCTIONS" >"$HYP/set_ftrace_filter"
+	echo 1 >"$HYP/tracing_on"
+	echo 0 >"$HYP/tracing_on"
+	if ! grep -q ' func_ret ' "$HYP/trace"; then
+		ktap_print_msg "no function is traced"
+		exit "$KSFT_FAIL"
+	fi
+	reset
+}
+
+# only EVENT...: these are enabled, and no others but those of chosen functions.
 only() {
 	echo 0 >"$HYP/events/enable"
-	for event; do
+	for event in "$@" ${HYP_TRACE_FUNCTIONS:+func func_ret}; do
 		echo 1 >"$HYP/events/$REMOTE/$event/enable"
 	done
 }
@@ -158,9 +172,9 @@ reset_to() {
 	only $BASIC
 }
 
-# What most tests begin with.
+# What most tests begin with. Functions take more room.
 reset() {
-	reset_to 1024
+	reset_to "$([ -n "${HYP_TRACE_FUNCTIONS:-}" ] && echo 16384 || echo 1024)"
 }
 
 # is NAME FOUND EXPECTED
@@ -233,7 +247,8 @@ state() {
 
 # facts FILE: what can be said of the trace in FILE goes to FILE.facts.
 facts() {
-	awk -f "$DIR/stamp.awk" -f "$DIR/trace.awk" "$1" >"$1.facts"
+	awk -v functions="${HYP_TRACE_FUNCTIONS:+1}" -f "$DIR/stamp.awk" -f "$DIR/trace.awk" \
+		"$1" >"$1.facts"
 }
 
 # unsound PATTERN FILE: what FILE.facts has of that. Of a trace without events nothing
