@@ -64,6 +64,7 @@ modes 20 default vhe max 2
 modes 20 default vhe max 6
 modes 20 default none max 1
 modes 250 functions protected max 2
+modes 250 functions protected cortex-a72 2
 modes 150 functions nvhe cortex-a72 2
 debug 800 debug protected max 2
 debug 610 debug nvhe cortex-a72 2
