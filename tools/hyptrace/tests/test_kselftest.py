@@ -44,7 +44,7 @@ FEWER = {
 }
 # These need an option that some kernels have.
 OF_FUNCTIONS = "functions.sh", "tracers.sh"
-WITH_FUNCTIONS = "functions", "16k", "bti"
+WITH_FUNCTIONS = "functions", "16k", "64k", "bti"
 # These judge what they trace while all functions are traced beside it. Others expect exact lists of
 # events, or count what is enabled.
 BESIDE_FUNCTIONS = """guest clock set_event write_event sizes trace clear stats overwrite snapshot
