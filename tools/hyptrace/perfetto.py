@@ -42,18 +42,17 @@ class Recording:
 
     def __init__(self, data):
         self.lines, self.stats, self.wrong = [], defaultdict(list), []
-        self.names, self.fields, self.symbols = dict(KINDS), dict(FIELDS), {}
+        self.names, self.fields = dict(KINDS), dict(FIELDS)
+        self.symbols, self.tables = {}, defaultdict(dict)
         packets = [_message(packet) for packet in _message(data)[1]]
         bundles = [_message(bundle) for packet in packets for bundle in packet[1]]
         for kind in (_message(kind) for bundle in bundles for kind in bundle[11]):
             self._read_kind(kind)
-        for symbol in (_message(symbol) for packet in packets for interned in packet[12]
-                       for symbol in _message(interned)[26]):
-            self.symbols[symbol[1][0]] = _text(symbol[2][0])
-        for bundle in bundles:
-            self.lines += self._events(bundle)
-            self.wrong += [("clock or error", *each) for each in (bundle[5], bundle[8]) if each]
         for packet in packets:
+            self._read_symbols(packet)
+            for bundle in map(_message, packet[1]):
+                self.lines += self._events(bundle)
+                self.wrong += [("clock or error", *each) for each in (bundle[5], bundle[8]) if each]
             self._read_stats(packet)
 
     def _read_kind(self, kind):
@@ -63,6 +62,16 @@ class Recording:
         self.names[number] = group + _text(described[1][0])
         for field in map(_message, described[2]):
             self.fields[number, field[3][0]] = _text(field[1][0])
+
+    def _read_symbols(self, packet):
+        """The names of functions, for a packet and those of its sequence behind it, until one says
+        that numbers begin anew"""
+        self.symbols = self.tables[tuple(packet[10])]
+        if packet[13] and packet[13][0] & 1:
+            self.symbols.clear()
+        for symbol in (_message(symbol) for interned in packet[12]
+                       for symbol in _message(interned)[26]):
+            self.symbols[symbol[1][0]] = _text(symbol[2][0])
 
     def _value(self, kind, number, value):
         """A field's, as text"""

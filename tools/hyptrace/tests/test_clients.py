@@ -568,7 +568,7 @@ def function_lines(recording, symbols):
 
 @pytest.mark.seconds(20)
 @pytest.mark.boots("functions")
-@pytest.mark.parametrize("mode, cpu", [("protected", "max")])
+@pytest.mark.parametrize("mode, cpu", [("protected", "max"), ("nvhe", "cortex-a72")])
 def test_perfetto_functions(vm, checks, lay_out, mode, cpu):
     """Debian's Perfetto records EL2's functions: events, and the graph, which it turns on itself"""
     out = vm.ok("Perfetto records in a VM", PERFETTO_FUNCTIONS, files=lay_out(clients.perfetto),
