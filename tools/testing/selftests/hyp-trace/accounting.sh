@@ -10,6 +10,7 @@
 . "$DIR/account.sh"
 
 CPU=$((CPUS - 1))
+WRITTEN=$((60 * PAGE_KB))
 ONLINE=/sys/devices/system/cpu/cpu$CPU/online
 
 # in_hist FILE REASON: how many stays the histograms have
@@ -57,9 +58,9 @@ run_guest() {
 	guest --vcpus "$CPUS" >guests
 }
 
-# All CPUs write numbers, and a guest runs.
+# All CPUs write numbers, more than a small ring has room for, and a guest runs.
 load() {
-	emit_all 100
+	emit_all "$WRITTEN"
 	run_guest
 }
 
@@ -134,7 +135,8 @@ test_overflow() {
 	counting account record trace load
 	holds "the ring has overflowed" "$(lost trace)" -gt 0
 	is "the account is exact all the same" "$(number account 'guest:.*')" "$(exits guests)"
-	is "for hypercalls, too" "$(number account hcall:__hyp_trace_write_event)" $((100 * CPUS))
+	is "for hypercalls, too" "$(number account hcall:__hyp_trace_write_event)" \
+		$((WRITTEN * CPUS))
 	none "the total is the sum of the CPUs" not_summed
 }
 
