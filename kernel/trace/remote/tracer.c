@@ -31,7 +31,7 @@ const char *trace_remote_tracer_name(enum trace_remote_tracer tracer)
 	return remote_tracers[tracer];
 }
 
-/* The lists are as they shall be. No event of a function comes that none of the lists selects. */
+/* @remote->function_events says what the remote has been told, also after an error. */
 static int remote_allow_function_events(struct trace_remote *remote, bool allow)
 {
 	int ret;
@@ -46,6 +46,7 @@ static int remote_allow_function_events(struct trace_remote *remote, bool allow)
 	return ret;
 }
 
+/* The lists are as they shall be. No event of a function comes that none of the lists selects. */
 static int remote_apply_functions(struct trace_remote *remote)
 {
 	bool selected = trace_remote_next_function(remote, TRACE_REMOTE_FILTER, 0) >= 0;

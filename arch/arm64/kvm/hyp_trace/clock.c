@@ -59,7 +59,7 @@ static int hyp_clock_notify(struct notifier_block *nb, unsigned long was_set, vo
  * struct hyp_clock - the timekeeper's clock, and EL2's
  * @lock:	taken for the rest
  * @now:	what the timekeeper has
- * @el2:		what EL2 has
+ * @el2:	what EL2 has
  * @usable:	@now counts what EL2 can read
  * @irq_work:	schedules @work
  * @work:	updates EL2

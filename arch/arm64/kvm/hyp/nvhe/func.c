@@ -107,7 +107,10 @@ static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu) = {
 /* stacktrace.c */
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
-/* What is on: the event func_ret; and func while no tracer is, without which none is fast */
+/*
+ * What is on: the event func_ret; and func while no tracer is. The latter is the greater bit: less
+ * than it is the slow path's.
+ */
 #define HYP_FUNC_ON_FUNC_RET	BIT(0)
 #define HYP_FUNC_ON_FUNC	BIT(1)
 
@@ -190,8 +193,7 @@ static __always_inline struct hyp_func_regs *hyp_func_regs(unsigned long sp)
 
 /* The caller has read @top, which the compiler would have to read again. */
 static __always_inline void hyp_func_push(struct hyp_func_cpu *cpu, unsigned long top,
-					  unsigned long ip, unsigned long sp,
-					  unsigned long lr)
+					  unsigned long ip, unsigned long sp, unsigned long lr)
 {
 	struct hyp_func_frame *frame = (void *)cpu->frames + top + sizeof(*frame);
 
@@ -270,7 +272,7 @@ static __always_inline void __hyp_func_enter(unsigned long word, unsigned long l
 
 /**
  * hyp_func_enter - a function is entered that can't begin a graph
- * @unused:	X0, for the first argument of what is called: another one would have to be copied
+ * @unused:	X0, which the first argument of a call needs: what was in it would have to be copied
  * @word:	the address of its word 0
  * @lr:		where it returns to, as in the registers that the trampoline has saved
  * @sp:		its stack pointer: they are below it

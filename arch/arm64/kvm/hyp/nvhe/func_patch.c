@@ -46,7 +46,7 @@ static void hyp_func_write(unsigned long addr, u32 insn)
 }
 
 /* Unless word 0 of each does so, what word 1 calls would not know where the functions return to. */
-static bool hyp_func_save_lr(const unsigned long *functions, unsigned long mask)
+static bool hyp_func_saves_lr(const unsigned long *functions, unsigned long mask)
 {
 	int i;
 
@@ -95,7 +95,7 @@ int hyp_func_set(u64 group, u64 mask, u64 begins)
 	group = array_index_nospec(group, nr_groups);
 	nr = min(nr - group * HYP_FUNC_GROUP, HYP_FUNC_GROUP);
 	functions = &__hyp_functions_start[group * HYP_FUNC_GROUP];
-	if (mask & ~GENMASK_ULL(nr - 1, 0) || begins & ~mask || !hyp_func_save_lr(functions, mask))
+	if (mask & ~GENMASK_ULL(nr - 1, 0) || begins & ~mask || !hyp_func_saves_lr(functions, mask))
 		return -EINVAL;
 
 	hyp_spin_lock(&hyp_func_lock);
