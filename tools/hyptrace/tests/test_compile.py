@@ -192,14 +192,13 @@ def test_without_tracing_no_function_of_el2_is_longer_than_in_the_source(tmp_pat
 
 
 # Options of each, and which must be in .config
-COMMON = """BPF_SYSCALL BUG EXPERT FTRACE FTRACE_SYSCALLS HIST_TRIGGERS KPROBES KPROBE_EVENTS KUNIT
-    MMU MODULES NET PERF_EVENTS PRINTK SMP TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST
-    UPROBE_EVENTS"""
+COMMON = """BLK_DEV_IO_TRACE BLOCK BPF_SYSCALL BUG EXPERT FTRACE FTRACE_SYSCALLS HIST_TRIGGERS INET
+    KPROBES KPROBE_EVENTS KUNIT MMU MODULES NET NET_DROP_MONITOR PERF_EVENTS PRINTK RV RV_REACTORS
+    SMP SYSFS TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST UPROBE_EVENTS"""
 GOT = "BPF_EVENTS FTRACE_SYSCALLS TRACEPOINT_KUNIT_TEST TRACE_SYSCALLS_KUNIT_TEST"
 # The directories of our files, and the call sites of system calls
 TARGETS = """fs/tracefs/ kernel/bpf/ kernel/events/ kernel/trace/ kernel/tracepoint.o
-    kernel/trace/rv/rv.o kernel/trace/rv/rv_reactors.o kernel/tracepoint_test.o net/bpf/test_run.o
-    net/core/drop_monitor.o"""
+    kernel/tracepoint_test.o net/bpf/test_run.o net/core/drop_monitor.o"""
 # Files that no machine here has a use for: dumps are for a remote that can panic.
 USELESS = "/trace_dumper.c /remote/dump.c ^arch/x86/um/"
 NO_REMOTE = "/remote/ /ring_buffer_reader _remote.c /trace_ring.c"
@@ -207,11 +206,11 @@ NO_REMOTE = "/remote/ /ring_buffer_reader _remote.c /trace_ring.c"
 MACHINES = {
     "x86-m": ("x86_64", "64BIT FUNCTION_TRACER TRACE_REMOTE_TEST=m TRACE_REMOTE_KUNIT_TEST=n",
               "TRACE_REMOTE_TEST=m", "arch/x86/events/core.o",
-              "/remote/tests/test ^virt/kvm/ ^arch/x86/kvm/"),
-    "x86-y": ("x86_64", "64BIT HYPERVISOR_GUEST VIRTUALIZATION HIGH_RES_TIMERS KVM KVM_AMD "
-              "KVM_INTEL TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST",
-              "TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST KVM_AMD KVM_INTEL",
-              "arch/x86/events/core.o arch/x86/kvm/ kernel/entry/common.o", ""),
+              "/remote/tests/test ^virt/kvm/ ^arch/x86/kvm/ ^arch/x86/xen/"),
+    "x86-y": ("x86_64", "64BIT HYPERVISOR_GUEST PARAVIRT XEN XEN_PV VIRTUALIZATION "
+              "HIGH_RES_TIMERS KVM KVM_AMD KVM_INTEL TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST",
+              "TRACE_REMOTE_TEST TRACE_REMOTE_KUNIT_TEST KVM_AMD KVM_INTEL XEN_PV",
+              "arch/x86/events/core.o arch/x86/kvm/ arch/x86/xen/pmu.o kernel/entry/common.o", ""),
     "arm": ("arm", "FUNCTION_TRACER ARCH_MULTIPLATFORM ARCH_MULTI_V7 ARCH_VIRT", "",
             "arch/arm/kernel/ptrace.o", NO_REMOTE + " ^virt/kvm/"),
     "riscv": ("riscv", "NONPORTABLE 64BIT VIRTUALIZATION KVM", "KVM",
