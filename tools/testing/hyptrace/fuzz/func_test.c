@@ -5,7 +5,7 @@
  * that are left for good, events that are turned on and off, and CPUs that are paused. Each
  * function returns to where it was called from. Events are in order, and name the function and its
  * caller. So are the records of the tracers, and those of function_graph have the right depth.
- * After a panic the frame records have the same addresses.
+ * After a panic the frame records have the same addresses, also if the stack has overflowed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 /* What func.c needs of EL2. Its headers have nothing else for it. */
 #define IS_ENABLED(option)		0
 #define DEFINE_PER_CPU(type, name)	type name
-#define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name
+#define DECLARE_PER_CPU(type, name)
 #define this_cpu_ptr(ptr)		(ptr)
 #define __ro_after_init
 #define likely(x)			(x)
@@ -42,7 +42,16 @@ struct hyp_func_graph {
 };
 
 static struct { unsigned long stack_hyp_va; } kvm_init_params;
-unsigned long overflow_stack[4096 / sizeof(long)];
+
+/* The overflow stack may be above the other one, or below. */
+static struct {
+	unsigned long below[PAGE_SIZE / sizeof(long)];
+	unsigned long overflow[OVERFLOW_STACK_SIZE / sizeof(long)];
+	unsigned long above[PAGE_SIZE / sizeof(long)];
+} stacks __attribute__((aligned(4096)));
+
+#define overflow_stack	(&stacks.overflow)
+
 static char hyp_func_return[4];
 
 static bool func_on, func_ret_on, function_on, graph_on;
@@ -151,6 +160,7 @@ struct hyp_func_exit_regs {
 	unsigned long	results[2], lr, unused;
 };
 
+void hyp_func_reset(void);
 void hyp_func_pause(void);
 void hyp_func_resume(void);
 void hyp_func_enter(unsigned long unused, unsigned long word, unsigned long lr,
@@ -211,7 +221,7 @@ static struct call {
 
 static unsigned int nr_calls;
 static unsigned long next_ip = 0x10000;	/* of functions, each of which is entered once */
-static unsigned long stack[PAGE_SIZE / sizeof(long)] __attribute__((aligned(4096)));
+static unsigned long *stack;
 static bool paused;
 static bool stale;	/* frames of a stack that was left may count as callers */
 static u32 max_depth = HYP_FUNC_DEPTH, only;
@@ -453,22 +463,33 @@ static void set_paused(bool on)
 
 /*
  * hyp_panic() has a frame record, and the LR of the last function, which may have no frame record.
+ * After an overflow that is hyp_panic_bad_stack()'s, which has called hyp_panic(): both have theirs
+ * on the other stack.
  */
 static void panic(void)
 {
 	struct call *last = calls + nr_calls - 1;
-	unsigned long *record;
+	unsigned long *record, *first;
+	bool overflows = rand() % 2;
 	unsigned int i;
 
 	if (!nr_calls)
 		return;
 	if (rand() % 2)
 		make_record(last);
-	record = (unsigned long *)(last->record ?: last->sp) - 2;
+	record = overflows ? stacks.overflow + PAGE_SIZE / sizeof(long) - 2 :
+		 (unsigned long *)(last->record ?: last->sp) - 2;
 	record[0] = last->record ?: nr_calls > 1 ? last[-1].record : 0;
 	record[1] = sign(last->x30);
-	hyp_func_restore_frames((unsigned long)record);
+	first = record;
+	if (overflows) {
+		first = record - 2;
+		first[0] = (unsigned long)record;
+		first[1] = next_ip;
+	}
+	hyp_func_restore_frames((unsigned long)first);
 	check(strip(record[1]) == last->lr, "the first record says where the function returns to");
+	check(!overflows || first[1] == next_ip, "hyp_panic() returns to where it was called");
 	for (i = 0; i < nr_calls; i++)
 		check(!calls[i].record ||
 		      strip(((unsigned long *)calls[i].record)[1]) == calls[i].lr,
@@ -524,17 +545,28 @@ static void step(bool deepens)
 	}
 }
 
+/* The CPU has another stack, and has entered no function. */
+static void use_stack(unsigned long *new)
+{
+	stack = new;
+	kvm_init_params.stack_hyp_va = (unsigned long)stack + PAGE_SIZE;
+	nr_calls = 0;
+	hyp_func_reset();
+}
+
 int main(void)
 {
 	unsigned int i;
 
-	kvm_init_params.stack_hyp_va = (unsigned long)stack + PAGE_SIZE;
 	hyp_kimg_offset = OFFSET;
 	func_on = true;
 	func_ret_on = true;
 	hyp_func_update_events();
-	for (i = 0; i < 2000000 && !failed; i++)
+	for (i = 0; i < 2000000 && !failed; i++) {
+		if (i % 100000 == 0)
+			use_stack(i / 100000 % 2 ? stacks.above : stacks.below);
 		step(i / 1000 % 2);
+	}
 	if (!failed)
 		printf("ok: %u events, %u and %u records of tracers\n", event.nr, traced.nr,
 		       graph.nr);

@@ -397,15 +397,24 @@ static bool hyp_func_is_return(unsigned long lr)
 	return (u32)lr == (u32)(unsigned long)hyp_func_return;
 }
 
+static bool hyp_func_is_on(unsigned long fp, unsigned long stack, unsigned long size)
+{
+	return fp - stack <= size - 2 * sizeof(u64);
+}
+
+static bool hyp_func_has_overflowed(unsigned long fp)
+{
+	return hyp_func_is_on(fp, (unsigned long)this_cpu_ptr(overflow_stack),
+			      OVERFLOW_STACK_SIZE);
+}
+
 static bool hyp_func_is_record(unsigned long fp)
 {
 	unsigned long stack = this_cpu_ptr(&kvm_init_params)->stack_hyp_va - PAGE_SIZE;
-	unsigned long overflow = (unsigned long)this_cpu_ptr(overflow_stack);
 
 	if (fp % sizeof(u64))
 		return false;
-	return fp - stack <= PAGE_SIZE - 2 * sizeof(u64) ||
-	       fp - overflow <= OVERFLOW_STACK_SIZE - 2 * sizeof(u64);
+	return hyp_func_is_on(fp, stack, PAGE_SIZE) || hyp_func_has_overflowed(fp);
 }
 
 /**
@@ -414,7 +423,8 @@ static bool hyp_func_is_record(unsigned long fp)
  *
  * A frame record is below the stack pointer that its function was entered with, and not below that
  * of any function that this has called. hyp_panic() is not called: the LR in its record is that of
- * the last function.
+ * the last function. So is that of hyp_panic_bad_stack(). The overflow stack has no other records,
+ * and may be above the stack of the functions.
  *
  * Context: EL2 panics, and its functions do not return any more.
  */
@@ -427,7 +437,8 @@ void hyp_func_restore_frames(unsigned long fp)
 
 	for (i = 0; i < HYP_FUNC_MAX_RECORDS && hyp_func_is_record(fp); i++, fp = record[0]) {
 		record = (unsigned long *)fp;
-		hyp_func_drop(cpu, fp + 1);
+		if (!hyp_func_has_overflowed(fp))
+			hyp_func_drop(cpu, fp + 1);
 		for (frame = hyp_func_top(cpu);
 		     frame > cpu->frames && hyp_func_is_return(record[1]); frame--)
 			record[1] = frame->lr;
