@@ -2,6 +2,8 @@
 /* The functions of EL2 that are traced while a session records: set_ftrace_filter */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tracefs.h>
@@ -12,6 +14,22 @@
 #include "utils.h"
 
 #define FILTER	"set_ftrace_filter"
+
+/* A word at the end of a file is not refused. What is written ends before a word that is. */
+static bool choose(struct tracefs_instance *instance, const char *pattern)
+{
+	char *line;
+	int len, taken;
+
+	len = asprintf(&line, "%s\n", pattern);
+	if (len < 0)
+		die("no memory");
+	taken = tracefs_instance_file_write(instance, FILTER, line);
+	if (taken >= 0 && taken < len)
+		errno = EINVAL;
+	free(line);
+	return taken == len;
+}
 
 /**
  * functions_begin - trace functions, or exit
@@ -27,7 +45,7 @@ void functions_begin(struct functions *functions, struct tracefs_instance *insta
 	if (!functions->former)
 		die("this kernel has no CONFIG_KVM_HYP_FUNCTION_TRACER");
 	functions->instance = instance;
-	if (tracefs_instance_file_write(instance, FILTER, functions->pattern) < 0)
+	if (!choose(instance, functions->pattern))
 		die("EL2 has no function %s, see available_filter_functions: %s",
 		    functions->pattern, strerror(errno));
 }
