@@ -335,9 +335,6 @@ static int remote_set_word(struct trace_remote *remote, char *word, int nr)
 static ssize_t remote_set_write(struct file *file, const char __user *ubuf, size_t cnt,
 				loff_t *ppos)
 {
-	if (cnt >= PAGE_SIZE)
-		return -EINVAL;
-
 	return trace_remote_write_words(file, ubuf, cnt, ppos, remote_set_word,
 					trace_remote_apply_events);
 }

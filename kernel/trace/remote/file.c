@@ -188,8 +188,16 @@ ssize_t trace_remote_read_number(char __user *ubuf, size_t cnt, loff_t *ppos, un
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-/* Do what the words say, up to one that is wrong. How many bytes were good. */
-static ssize_t remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn)
+/**
+ * trace_remote_do_words - do what words say, up to one that is wrong
+ * @file:	the file that they are written to
+ * @buf:	the words, with white space between. It is changed
+ * @fn:		does what one says; returns 0 or an errno
+ *
+ * Context: process context, may sleep.
+ * Return: how many bytes were good; if the first word is wrong, what @fn returned.
+ */
+ssize_t trace_remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn)
 {
 	char *next = buf, *word;
 	int ret;
@@ -209,44 +217,35 @@ static ssize_t remote_do_words(struct file *file, char *buf, trace_remote_word_f
 	return word - buf;
 }
 
-/* Cut what may be a part of a word. False if nothing is left. */
-static bool remote_end_words(char *buf)
-{
-	size_t len = strlen(buf);
-
-	while (len && !isspace(buf[len - 1]))
-		len--;
-	buf[len] = '\0';
-	return len;
-}
-
 /**
  * trace_remote_write_words - take words that are written to a file
  * @file:	the file
  * @ubuf:	the words, with white space between
- * @cnt:	bytes there; of a page or more, those up to the last white space before a page's end
+ * @cnt:	bytes there, less than a page
  * @ppos:	the file's position
  * @fn:		does what one says; returns 0 or an errno
  * @apply:	has all of them take effect at once, those before a wrong one, too; likewise
  *
  * Context: process context, may sleep.
  * Return: how many bytes were taken, up to a word that is wrong; if that is the first one, what @fn
- * returned; what @apply returned; -EINVAL for a word of a page or more; -ENOMEM, -EFAULT.
+ * returned; what @apply returned; -EINVAL for a page or more; -ENOMEM, -EFAULT.
  */
 ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, size_t cnt,
 				 loff_t *ppos, trace_remote_word_fn fn,
 				 int (*apply)(struct trace_remote *remote))
 {
-	ssize_t ret = -EINVAL;
+	ssize_t ret;
 	char *buf;
 	int err;
 
-	buf = memdup_user_nul(ubuf, min_t(size_t, cnt, PAGE_SIZE - 1));
+	if (cnt >= PAGE_SIZE)
+		return -EINVAL;
+
+	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	if (cnt < PAGE_SIZE || remote_end_words(buf))
-		ret = remote_do_words(file, buf, fn);
+	ret = trace_remote_do_words(file, buf, fn);
 	kfree(buf);
 
 	err = apply(trace_remote_of(file));

@@ -6,12 +6,38 @@
  * Reading shows a list, writing adds to it, O_TRUNC empties it first: as in the kernel's own
  * instances. There an empty set_ftrace_filter always stands for all functions. The inode of a file
  * says which list it is for.
+ *
+ * A word may come in several writes, since programs write a long list in blocks. It ends at white
+ * space, or when the file is closed.
  */
+#include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "remote.h"
+
+/**
+ * struct remote_functions_file - a list that is open, seq_file.private
+ * @len:	bytes of @word
+ * @word:	a word at the end of what was written, without white space behind
+ */
+struct remote_functions_file {
+	struct mutex	lock;	/* covers what follows */
+	size_t		len;
+	char		word[KSYM_SYMBOL_LEN];
+};
+
+static struct remote_functions_file *remote_functions_file(const struct file *file)
+{
+	return ((struct seq_file *)file->private_data)->private;
+}
 
 /* The list of a file */
 static enum trace_remote_list remote_list_of(const struct file *file)
@@ -88,18 +114,21 @@ static const struct seq_operations remote_functions_seq_ops = {
 static int remote_functions_open_seq(struct inode *inode, struct file *file)
 {
 	struct trace_remote *remote = trace_remote_of(file);
-	int ret = seq_open(file, &remote_functions_seq_ops);
+	struct remote_functions_file *list;
+	int ret = seq_open_private(file, &remote_functions_seq_ops, sizeof(*list));
 
 	if (ret)
 		return ret;
 
+	list = remote_functions_file(file);
+	mutex_init(&list->lock);
 	if (!(file->f_mode & FMODE_WRITE) || !(file->f_flags & O_TRUNC))
 		return 0;
 
 	trace_remote_clear_functions(remote, remote_list_of(file));
 	ret = trace_remote_apply_functions(remote);
 	if (ret)
-		seq_release(inode, file);
+		seq_release_private(inode, file);
 	return ret;
 }
 
@@ -108,9 +137,24 @@ static int remote_functions_open(struct inode *inode, struct file *file)
 	return trace_remote_open_with(inode, file, remote_functions_open_seq);
 }
 
+/* As of the kernel's file, what is wrong now is not reported. */
+static void remote_functions_end(struct file *file)
+{
+	struct remote_functions_file *list = remote_functions_file(file);
+	struct trace_remote *remote = trace_remote_of(file);
+
+	if (!list->len)
+		return;
+
+	list->word[list->len] = '\0';
+	trace_remote_set_function(remote, list->word, remote_list_of(file));
+	trace_remote_apply_functions(remote);
+}
+
 static int remote_functions_release(struct inode *inode, struct file *file)
 {
-	seq_release(inode, file);
+	remote_functions_end(file);
+	seq_release_private(inode, file);
 	return trace_remote_release(inode, file);
 }
 
@@ -119,12 +163,77 @@ static int remote_functions_word(struct trace_remote *remote, char *word, int wh
 	return trace_remote_set_function(remote, word, which);
 }
 
+/* Where the last word ends that does not go on. As to the kernel's file, a null ends one, too. */
+static size_t remote_functions_split(char *buf, size_t len)
+{
+	size_t i, ended = 0;
+
+	for (i = 0; i < len; i++) {
+		if (!buf[i])
+			buf[i] = ' ';
+		if (isspace(buf[i]))
+			ended = i + 1;
+	}
+
+	return ended;
+}
+
+/*
+ * Do what the words say, and keep what may be a part of one. How many bytes were good. A wrong word
+ * is not kept.
+ */
+static ssize_t remote_functions_take(struct file *file, char *buf, size_t len)
+{
+	struct remote_functions_file *list = remote_functions_file(file);
+	size_t ended = remote_functions_split(buf, len), rest = len - ended;
+	ssize_t good;
+
+	list->len = 0;
+	if (rest >= sizeof(list->word) && !ended)
+		return -EINVAL;
+
+	memcpy(list->word, buf + ended, min(rest, sizeof(list->word)));
+	buf[ended] = '\0';
+	good = trace_remote_do_words(file, buf, remote_functions_word);
+	if (good != ended || rest >= sizeof(list->word))
+		return good;
+
+	list->len = rest;
+	return len;
+}
+
 /* As to the kernel's file, a list of any length can be written. */
 static ssize_t remote_functions_write(struct file *file, const char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {
-	return trace_remote_write_words(file, ubuf, cnt, ppos, remote_functions_word,
-					trace_remote_apply_functions);
+	struct remote_functions_file *list = remote_functions_file(file);
+	size_t before;
+	ssize_t ret;
+	int err;
+	char *buf __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
+
+	if (!buf)
+		return -ENOMEM;
+	if (!cnt)
+		return 0;
+
+	guard(mutex)(&list->lock);
+	before = list->len;
+	cnt = min(cnt, PAGE_SIZE - sizeof(list->word));
+	memcpy(buf, list->word, before);
+	if (copy_from_user(buf + before, ubuf, cnt))
+		return -EFAULT;
+
+	/* A word that has begun before ends in this write, or goes on: what is good is longer. */
+	ret = remote_functions_take(file, buf, before + cnt);
+	err = trace_remote_apply_functions(trace_remote_of(file));
+	if (err)
+		return err;
+	if (ret < 0)
+		return ret;
+
+	*ppos += ret - before;
+	return ret - before;
 }
 
 static const struct file_operations remote_functions_fops = {

@@ -130,6 +130,11 @@ test_written_back() {
 	: >"$FILTER"
 	dd if=list of="$FILTER" bs=1M 2>/dev/null
 	is "a list of all functions can be written" "$(cmp list "$FILTER" && echo same)" same
+	: >"$FILTER"
+	dd if=list of="$FILTER" bs=100 2>/dev/null
+	is "also in blocks that end within words" "$(cmp list "$FILTER" && echo same)" same
+	printf %s "$RUN" >"$FILTER"
+	is "a word ends when the file is closed" "$(cat "$FILTER")" "$RUN"
 	printf '%5000s' '' | tr ' ' x >list
 	is "a word of more than a page is refused" \
 		"$(dd if=list of="$FILTER" bs=1M 2>/dev/null || echo refused)" refused
@@ -208,7 +213,7 @@ test_hotplug() {
 	: >"$FILTER"
 }
 
-plan 44 available_filter_functions
+plan 46 available_filter_functions
 test_available
 test_lists
 test_globs
