@@ -25,11 +25,14 @@
 
 /**
  * struct remote_functions_file - a list that is open, seq_file.private
+ * @lock:	covers the rest
+ * @emptied:	the list was emptied, which has not taken effect if nothing was written since
  * @len:	bytes of @word
  * @word:	a word at the end of what was written, without white space behind
  */
 struct remote_functions_file {
-	struct mutex	lock;	/* covers what follows */
+	struct mutex	lock;	/* covers the rest */
+	bool		emptied;
 	size_t		len;
 	char		word[KSYM_SYMBOL_LEN];
 };
@@ -111,9 +114,9 @@ static const struct seq_operations remote_functions_seq_ops = {
 	.show	= remote_functions_show,
 };
 
+/* An empty list may stand for all functions: what is written next takes effect with it. */
 static int remote_functions_open_seq(struct inode *inode, struct file *file)
 {
-	struct trace_remote *remote = trace_remote_of(file);
 	struct remote_functions_file *list;
 	int ret = seq_open_private(file, &remote_functions_seq_ops, sizeof(*list));
 
@@ -122,14 +125,10 @@ static int remote_functions_open_seq(struct inode *inode, struct file *file)
 
 	list = remote_functions_file(file);
 	mutex_init(&list->lock);
-	if (!(file->f_mode & FMODE_WRITE) || !(file->f_flags & O_TRUNC))
-		return 0;
-
-	trace_remote_clear_functions(remote, remote_list_of(file));
-	ret = trace_remote_apply_functions(remote);
-	if (ret)
-		seq_release_private(inode, file);
-	return ret;
+	list->emptied = file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC;
+	if (list->emptied)
+		trace_remote_clear_functions(trace_remote_of(file), remote_list_of(file));
+	return 0;
 }
 
 static int remote_functions_open(struct inode *inode, struct file *file)
@@ -143,11 +142,12 @@ static void remote_functions_end(struct file *file)
 	struct remote_functions_file *list = remote_functions_file(file);
 	struct trace_remote *remote = trace_remote_of(file);
 
-	if (!list->len)
+	if (!list->emptied && !list->len)
 		return;
 
 	list->word[list->len] = '\0';
-	trace_remote_set_function(remote, list->word, remote_list_of(file));
+	if (list->len)
+		trace_remote_set_function(remote, list->word, remote_list_of(file));
 	trace_remote_apply_functions(remote);
 }
 
@@ -206,11 +206,11 @@ static ssize_t remote_functions_take(struct file *file, char *buf, size_t len)
 static ssize_t remote_functions_write(struct file *file, const char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {
+	char *buf __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	struct remote_functions_file *list = remote_functions_file(file);
 	size_t before;
 	ssize_t ret;
 	int err;
-	char *buf __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
 
 	if (!buf)
 		return -ENOMEM;
@@ -226,6 +226,7 @@ static ssize_t remote_functions_write(struct file *file, const char __user *ubuf
 
 	/* A word that has begun before ends in this write, or goes on: what is good is longer. */
 	ret = remote_functions_take(file, buf, before + cnt);
+	list->emptied = false;
 	err = trace_remote_apply_functions(trace_remote_of(file));
 	if (err)
 		return err;

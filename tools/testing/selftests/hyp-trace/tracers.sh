@@ -119,6 +119,10 @@ test_function() {
 	echo "$RUN" >"$FILTER"
 	record trace run_vcpu
 	is "function: a list selects one" "$(names)" "$RUN"
+	exec 5>"$FILTER"
+	record trace run_vcpu
+	is "function: an empty list counts when the file is closed" "$(names)" "$RUN"
+	exec 5>&-
 	: >"$FILTER"
 	only func func_ret
 	record trace run_vcpu
@@ -212,7 +216,7 @@ test_hotplug() {
 	echo nop >"$TRACER"
 }
 
-plan 50 available_filter_functions
+plan 51 available_filter_functions
 test_files
 test_refused
 test_function
