@@ -5,7 +5,8 @@
  * A function that returns ends those that it has called and that have not returned: they have
  * jumped elsewhere. Functions that are entered when EL2 runs a guest are still entered when it
  * comes back, and the guest's time is not theirs. When EL2 goes to the host, they all have ended:
- * the first event after that, which may come before hyp_enter, is of the next entry.
+ * the first event after that, which may come before hyp_enter, is of the next entry. They have also
+ * ended when the firmware turns the CPU on or resumes it: EL2 comes back with an empty stack.
  *
  * The time of a stay belongs to the function that was entered last, and to the path that has led
  * there. It is kept apart until the stay has ended, since only then is known what it was for.
@@ -112,6 +113,15 @@ void calls_begin(struct calls *calls)
 	calls->left = false;
 	calls->within = false;
 	calls_end_stay(calls, NULL, NULL);
+}
+
+/**
+ * calls_restart - the firmware has turned the CPU on, or resumed it: before calls_begin_stay()
+ * @calls: the calls
+ */
+void calls_restart(struct calls *calls)
+{
+	calls->left = true;
 }
 
 /**

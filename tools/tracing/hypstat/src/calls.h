@@ -52,7 +52,7 @@ struct call {
  * @changed: the first path that the stay has added to
  * @depth: how many functions are entered
  * @entered: these
- * @left: EL2 has gone to the host: what is entered next has no caller
+ * @left: EL2 has gone to the host, or its stack is empty again: what is entered next has no caller
  * @within: in a stay
  * @now: in a stay, the time up to which it is counted
  * @total: time in stays, ns
@@ -75,6 +75,7 @@ struct path *path_callee(struct path *path, u64 ip, unsigned int *nr_paths);
 void path_free(struct path *path);
 
 void calls_begin(struct calls *calls);
+void calls_restart(struct calls *calls);
 void calls_begin_stay(struct calls *calls, u64 ts);
 void calls_function(struct calls *calls, u64 ts, u64 ip);
 void calls_return(struct calls *calls, u64 ts, u64 ip);

@@ -129,6 +129,8 @@ static void read_reasons(struct events *events, struct tep_event *enter)
 	names_read(&events->enter_reasons, enter, "reason");
 	events->reason_guest = ~0ULL;
 	names_value(&events->enter_reasons, "guest", &events->reason_guest);
+	events->reason_psci = ~0ULL;
+	names_value(&events->enter_reasons, "psci", &events->reason_psci);
 	events->exit_guest = ~0ULL;
 	events->exit_host = ~0ULL;
 	if (!exit)

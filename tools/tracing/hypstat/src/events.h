@@ -96,6 +96,7 @@ struct decoder {
  * @exit_codes: the names of guest_exit's codes
  * @classes: the names of exception classes
  * @reason_guest: hyp_enter's reason of a guest's exit
+ * @reason_psci: hyp_enter's reason of a CPU that the firmware turns on or resumes
  * @exit_trap: guest_exit's code of a trap
  * @exit_guest: hyp_exit's reason of an entry into a guest
  * @exit_host: hyp_exit's reason of a return to the host
@@ -112,6 +113,7 @@ struct events {
 	struct names		exit_codes;
 	struct names		classes;
 	u64			reason_guest;
+	u64			reason_psci;
 	u64			exit_trap;
 	u64			exit_guest;
 	u64			exit_host;

@@ -41,6 +41,7 @@ void load_open(struct load *load)
 		    load->file);
 	if (!events_init(load->events, load->dat.tep))
 		die("%s has no events of the hypervisor: %s", load->file, advice);
+	load->stays->enter_psci = load->events->reason_psci;
 	load->stays->exit_guest = load->events->exit_guest;
 	load->stays->exit_host = load->events->exit_host;
 }

@@ -117,6 +117,8 @@ static void enter(struct stays *stays, const struct event *event)
 	stay->last_guest = stays->guest;
 	stay->nr_events = 0;
 	stay->nr_functions = 0;
+	if ((u64)event->values[ENTER_REASON] == stays->enter_psci)
+		calls_restart(&stays->calls);
 	calls_begin_stay(&stays->calls, event->ts);
 	set_owner(stays, event);
 }

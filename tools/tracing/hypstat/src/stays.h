@@ -119,6 +119,7 @@ enum before {
  * @first: the time of the first event of the hypervisor, of all CPUs
  * @last: the time of the last one
  * @nr_events: the hypervisor's events, of all CPUs
+ * @enter_psci: hyp_enter's reason of a CPU that the firmware turns on or resumes
  * @exit_guest: hyp_exit's reason of an entry into a guest
  * @exit_host: hyp_exit's reason of a return to the host
  * @cpu: the CPU that is read, of which all below is the state
@@ -139,6 +140,7 @@ struct stays {
 	u64		first;
 	u64		last;
 	u64		nr_events;
+	u64		enter_psci;
 	u64		exit_guest;
 	u64		exit_host;
 

@@ -41,13 +41,15 @@ static void on_path(const struct path *path, void *arg)
 
 /*
  * Time goes on by 10 before each letter. A small one is a function that is entered, a large one
- * that which returns; < is hyp_enter, > hyp_exit to the host, G to a guest, L a loss. The path
- * whose time was counted last comes first.
+ * that which returns; < is hyp_enter, P that of a CPU that was turned on, > hyp_exit to the
+ * host, G to a guest or the firmware, L a loss. The path whose time was counted last comes first.
  */
 static void play_one(char letter)
 {
 	now += 10;
-	if (letter == '<') {
+	if (letter == '<' || letter == 'P') {
+		if (letter == 'P')
+			calls_restart(&calls);
 		calls_begin_stay(&calls, now);
 	} else if (letter == '>' || letter == 'G') {
 		calls_leave(&calls, now, letter == '>');
@@ -94,6 +96,8 @@ static void check_stays(void)
 	play("<a><b>", "a 10", "/a 10, / 10, /b 10, / 10");
 	/* A guest runs within r. */
 	play("<rG<aAR>", "a 10, r 40", "/r 10, / 10, / 10, /ra 10, /r 20");
+	/* The CPU is turned off in b, and on again. */
+	play("<abGP>", "b 10, a 20", "/ab 10, /a 10, / 10, / 10");
 	play("<aL<b>", "", "/b 10, / 10");
 	play("ab", "", "");
 }

@@ -85,6 +85,7 @@ static void play(const char *text)
 	memset(&stays, 0, sizeof(stays));
 	stays.ended = ended;
 	stays.ran = ran;
+	stays.enter_psci = ~0ULL;
 	stays.exit_guest = GUEST_REASON;
 	nr_found = 0;
 	guest_time = 0;
