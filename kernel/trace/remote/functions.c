@@ -195,9 +195,10 @@ static bool remote_function_matches(const struct remote_function_match *match, u
 
 static int remote_match_functions(struct trace_remote *remote,
 				  const struct remote_function_match *match, bool not,
-				  unsigned long *list)
+				  enum trace_remote_list which)
 {
 	unsigned int nr, end = remote_nr_functions(remote);
+	unsigned long *list = remote->functions[which];
 	char *name = kmalloc(KSYM_NAME_LEN, GFP_KERNEL);
 	int ret = -EINVAL;
 
@@ -207,6 +208,9 @@ static int remote_match_functions(struct trace_remote *remote,
 	for (nr = 0; nr < end; nr++) {
 		trace_remote_function_name(remote, nr, name);
 		if (!*name || !remote_function_matches(match, nr, name))
+			continue;
+		/* As the kernel's file: it refuses to remove what is not in the list. */
+		if (which == TRACE_REMOTE_GRAPH && not && !test_bit(nr, list))
 			continue;
 
 		__assign_bit(nr, list, !not);
@@ -227,7 +231,8 @@ static int remote_match_functions(struct trace_remote *remote,
  * It takes effect with the next trace_remote_apply_functions().
  *
  * Context: process context, may sleep.
- * Return: 0; -EINVAL when it is none of the functions, also for a command; or -ENOMEM.
+ * Return: 0; -EINVAL when it is none of the functions, also for a command, or removes none from
+ * TRACE_REMOTE_GRAPH; or -ENOMEM.
  */
 int trace_remote_set_function(struct trace_remote *remote, char *word,
 			      enum trace_remote_list which)
@@ -244,6 +249,6 @@ int trace_remote_set_function(struct trace_remote *remote, char *word,
 		return -EINVAL;
 
 	guard(mutex)(&remote->functions_lock);
-	return remote_match_functions(remote, &match, not, remote->functions[which]);
+	return remote_match_functions(remote, &match, not, which);
 }
 EXPORT_SYMBOL_GPL(trace_remote_set_function);

@@ -78,6 +78,10 @@ static const struct {
 	{ "6",		TRACE_REMOTE_FILTER,	-EINVAL,	0b00100 },
 	{ "0",		TRACE_REMOTE_FILTER,	-EINVAL,	0b00100 },
 	{ "!beta_two",	TRACE_REMOTE_FILTER,	0,		0b00000 },
+	{ "!alpha",	TRACE_REMOTE_GRAPH,	-EINVAL,	0b00000 },
+	{ "alpha",	TRACE_REMOTE_GRAPH,	0,		0b00000 },
+	{ "!*",		TRACE_REMOTE_GRAPH,	0,		0b00000 },
+	{ "!*",		TRACE_REMOTE_GRAPH,	-EINVAL,	0b00000 },
 };
 
 /* The remote traces what one list has and the other one does not. */

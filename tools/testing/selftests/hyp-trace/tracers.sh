@@ -89,6 +89,7 @@ test_refused() {
 	exec 5<&-
 	is "a depth is a number" "$(fileop write "$DEPTH" x)" EINVAL
 	is "a graph begins with a function" "$(fileop write "$GRAPH" 'no_such_function ')" EINVAL
+	is "only those in the list can be removed" "$(fileop write "$GRAPH" "!$RUN ")" EINVAL
 	is "and still none" "$(cat "$TRACER")" nop
 }
 
@@ -216,7 +217,7 @@ test_hotplug() {
 	echo nop >"$TRACER"
 }
 
-plan 51 available_filter_functions
+plan 52 available_filter_functions
 test_files
 test_refused
 test_function
