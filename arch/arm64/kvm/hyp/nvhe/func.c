@@ -38,7 +38,7 @@
  *
  * nvhe/Makefile lists the objects that are traced. Tracing itself is in none of them, so an event
  * does not lead to another one. "notrace" excludes functions that run while the CPU's ring may
- * belong to another CPU, or after a panic.
+ * belong to another CPU, or after a panic, and those that map the text which is written.
  *
  * Nothing is traced while a CPU is paused: while it has a protected guest's vCPU, and after EL2 has
  * panicked. Functions that were entered before return as usual, without an event.
