@@ -70,15 +70,6 @@ static u64 hyp_clock_count(void)
 	return ++now;
 }
 
-static void trace_function(u64 ip, u64 parent)
-{
-	if (!function_on)
-		return;
-	traced.ip = ip;
-	traced.parent = parent;
-	traced.nr++;
-}
-
 static bool trace_function_enabled(void)
 {
 	return function_on;
@@ -114,16 +105,31 @@ static void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 enter
 struct hyp_event_header { u64 type; };
 struct hyp_event_func { struct hyp_event_header header; u64 ip, parent_ip; };
 
-enum { HYP_EVENT_func = 1 };
+#define hyp_event_function	hyp_event_func
+
+enum { HYP_EVENT_func = 1, HYP_EVENT_function };
 
 static void hyp_event_write_16(unsigned long nr, u64 ip, u64 parent)
 {
+	if (nr == HYP_EVENT_function) {
+		traced.ip = ip;
+		traced.parent = parent;
+		traced.nr++;
+		return;
+	}
+
 	if (nr != HYP_EVENT_func)
 		abort();
 	event.ret = false;
 	event.ip = ip;
 	event.parent = parent;
 	event.nr++;
+}
+
+static void trace_function(u64 ip, u64 parent)
+{
+	if (function_on)
+		hyp_event_write_16(HYP_EVENT_function, ip, parent);
 }
 
 static bool trace_func_enabled(void)

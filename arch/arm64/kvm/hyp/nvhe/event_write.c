@@ -360,9 +360,10 @@ static noinline void hyp_event_funcgraph_exit_slow(u64 func, s32 depth, u32 over
 void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
 {
 	struct hyp_trace_cpu *cpu = this_cpu_ptr(&hyp_trace_cpu);
+	u64 count = hyp_clock_count(), rettime = hyp_clock_ns(&cpu->clock, count);
+	u64 calltime = hyp_clock_ns(&cpu->clock, entered);
 	struct hyp_event_funcgraph_exit *record;
 	struct trace_ring_event event;
-	u64 count = hyp_clock_count();
 
 	if (!__hyp_event_try_reserve(cpu, cpu->types[HYP_EVENT_funcgraph_exit],
 				     sizeof(*record) - sizeof(record->header), count, &event))
@@ -375,8 +376,8 @@ void hyp_event_funcgraph_exit(u64 func, s32 depth, u32 overrun, u64 entered)
 #endif
 	record->depth = depth;
 	record->overrun = overrun;
-	record->calltime = hyp_clock_ns(&cpu->clock, entered);
-	record->rettime = hyp_clock_ns(&cpu->clock, count);
+	record->calltime = calltime;
+	record->rettime = rettime;
 	trace_ring_commit(&cpu->ring, &event);
 }
 #endif

@@ -17,7 +17,7 @@
  *
  * A function is in the graph if function_graph is on when it is entered, and struct hyp_func_graph
  * has it: its caller is in the graph, or it can begin one. Only functions in the graph have records
- * of their entry and return. While a tracer is on, all functions go the slow path.
+ * of their entry and return.
  *
  * Frames that never return
  * ------------------------
@@ -108,11 +108,12 @@ static DEFINE_PER_CPU(struct hyp_func_cpu, hyp_func_cpu) = {
 DECLARE_PER_CPU(unsigned long [OVERFLOW_STACK_SIZE / sizeof(long)], overflow_stack);
 
 /*
- * What is on: the event func_ret; and func while no tracer is. The latter is the greater bit: less
- * than it is the slow path's.
+ * What a function does that is entered: it writes one event, of this number, and has its return
+ * traced or not; or it is in the graph, and writes no other event. All else is the slow path's.
  */
 #define HYP_FUNC_ON_FUNC_RET	BIT(0)
-#define HYP_FUNC_ON_FUNC	BIT(1)
+#define HYP_FUNC_ON_GRAPH	BIT(1)
+#define HYP_FUNC_ON_EVENT_SHIFT	2
 
 static u32 hyp_func_on;
 
@@ -121,6 +122,8 @@ struct hyp_func_graph hyp_func_graph;
 
 /* hyp_event_write_16() writes ip, and then this. */
 static_assert(offsetof(struct hyp_event_func, parent_ip) == sizeof(struct hyp_event_header) + 8);
+static_assert(offsetof(struct hyp_event_function, parent_ip) ==
+	      offsetof(struct hyp_event_func, parent_ip));
 
 static_assert(offsetof(struct hyp_func_regs, pc) == 8);
 static_assert(offsetof(struct hyp_func_regs, lr) == 88);
@@ -222,7 +225,7 @@ static __always_inline void hyp_func_record_entry(struct hyp_func_cpu *cpu, unsi
 }
 
 /*
- * A tracer is on, or func is not; the shadow stack has stale frames, or no room; the function was
+ * Several events are on, or none; the shadow stack has stale frames, or no room; the function was
  * jumped to; or the CPU is paused. If there is no room, the return is not traced.
  */
 static noinline void hyp_func_enter_slow(unsigned long sp, struct hyp_func_cpu *cpu, bool begins)
@@ -250,6 +253,18 @@ static noinline void hyp_func_enter_slow(unsigned long sp, struct hyp_func_cpu *
 		hyp_func_record_entry(cpu, ip);
 }
 
+static noinline void hyp_func_enter_graph(unsigned long sp, struct hyp_func_cpu *cpu, bool begins)
+{
+	struct hyp_func_regs *regs = hyp_func_regs(sp);
+	unsigned long ip = hyp_func_of(regs->pc - 2 * sizeof(u32));
+
+	if (!hyp_func_is_in_graph(cpu, begins))
+		return;
+
+	hyp_func_push(cpu, cpu->top, ip | HYP_FUNC_IN_GRAPH, sp, regs->lr);
+	hyp_func_record_entry(cpu, ip);
+}
+
 static __always_inline void __hyp_func_enter(unsigned long word, unsigned long lr,
 					     unsigned long sp, bool begins)
 {
@@ -261,13 +276,16 @@ static __always_inline void __hyp_func_enter(unsigned long word, unsigned long l
 
 	/* One branch for all three */
 	slow |= top >= cpu->limit;
-	slow |= on < HYP_FUNC_ON_FUNC;
+	slow |= on < HYP_FUNC_ON_GRAPH;
 	if (unlikely(slow))
 		return hyp_func_enter_slow(sp, cpu, begins);
 
 	if (likely(on & HYP_FUNC_ON_FUNC_RET))
 		hyp_func_push(cpu, top, ip, sp, lr);
-	hyp_event_write_16(HYP_EVENT_func, ip + hyp_kimg_offset, caller + hyp_kimg_offset);
+	else if (on & HYP_FUNC_ON_GRAPH)
+		return hyp_func_enter_graph(sp, cpu, begins);
+	hyp_event_write_16(on >> HYP_FUNC_ON_EVENT_SHIFT, ip + hyp_kimg_offset,
+			   caller + hyp_kimg_offset);
 }
 
 /**
@@ -343,10 +361,15 @@ void hyp_func_exit(struct hyp_func_exit_regs *regs)
  */
 void hyp_func_update_events(void)
 {
-	bool tracer = trace_function_enabled() || trace_funcgraph_entry_enabled();
+	bool func = trace_func_enabled(), function = trace_function_enabled();
+	bool func_ret = trace_func_ret_enabled(), graph = trace_funcgraph_entry_enabled();
+	u32 on = func_ret * HYP_FUNC_ON_FUNC_RET;
 
-	WRITE_ONCE(hyp_func_on, (trace_func_enabled() && !tracer) * HYP_FUNC_ON_FUNC |
-		   trace_func_ret_enabled() * HYP_FUNC_ON_FUNC_RET);
+	if (graph && !func && !func_ret && !function)
+		on = HYP_FUNC_ON_GRAPH;
+	else if (!graph && func != function)
+		on |= (func ? HYP_EVENT_func : HYP_EVENT_function) << HYP_FUNC_ON_EVENT_SHIFT;
+	WRITE_ONCE(hyp_func_on, on);
 }
 
 /**
