@@ -19,6 +19,8 @@ cd "$2" && git init -q && git add -Af && git commit -qm source && git tag source
 """
 LINT, X86 = BUILD / "kernel-lint", BUILD / "kernel-x86-prefix"
 OTHERS = sorted({path.name for path in (TOOLS / "bases").iterdir()} - {MAIN})
+PARTS = [(topic, part.split()[0]) for topic in patches.base().topics
+         for part in patches.listed(topic, "parts") or [topic]]
 
 
 @pytest.fixture(name="mails", scope="session")
@@ -136,15 +138,16 @@ def clean():
 @pytest.mark.series
 @pytest.mark.alone
 @pytest.mark.seconds(600)
-@pytest.mark.parametrize("topic", patches.base().topics)
-def test_prefix(checks, monkeypatch, topic):
-    """Each prefix builds what it touches. EL2 lacks at most what the first or last one lacks."""
+@pytest.mark.parametrize("topic, part", PARTS)
+def test_prefix(checks, monkeypatch, topic, part):
+    """Each prefix of a series builds what its last mail touches. EL2 lacks at most what the first
+    or last one lacks."""
     need("kernel", "archs")
     tree.make()
     clean()
     monkeypatch.setenv("TOPIC", topic)
     built = []
-    for commit in series.commits_of(topic):
+    for commit in series.parts_of(topic)[part]:
         title, *names = repo.git("show", "--format=%s", "--name-only", commit).splitlines()
         try:
             built.append(build(tree.checkout("prefix", commit=commit), names))
