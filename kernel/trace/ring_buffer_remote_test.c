@@ -4,7 +4,8 @@
  *
  * The remote has a simple ring buffer for each CPU, and the test writes to that of one. It stops
  * the remote in the middle of a commit by taking back the last step, the count, and in others by
- * the state in which they leave the ring.
+ * the state in which they leave the ring. It also writes while a page is read, and sets its clock
+ * back.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -36,6 +37,7 @@ struct remote_test {
 	struct buffer_data_read_page *page;
 	int cpu;
 	int swaps;
+	bool refuses;				/* to swap */
 	u32 written;
 };
 
@@ -43,19 +45,29 @@ static int swap_page(unsigned int cpu, void *priv)
 {
 	struct remote_test *remote = priv;
 
+	if (remote->refuses)
+		return -EBUSY;
 	remote->swaps++;
 	return simple_ring_buffer_swap_reader_page(&remote->writers[cpu].ring);
+}
+
+/* The next number at a time, not committed */
+static void reserve_at(struct kunit *test, u64 time)
+{
+	struct remote_test *remote = test->priv;
+	u32 *number;
+
+	number = simple_ring_buffer_reserve(remote->ring, sizeof(*number), time);
+	KUNIT_ASSERT_NOT_NULL(test, number);
+	*number = remote->written++;
 }
 
 /* The next number, not committed */
 static void reserve_event(struct kunit *test)
 {
 	struct remote_test *remote = test->priv;
-	u32 *number;
 
-	number = simple_ring_buffer_reserve(remote->ring, sizeof(*number), remote->written + 1);
-	KUNIT_ASSERT_NOT_NULL(test, number);
-	*number = remote->written++;
+	reserve_at(test, remote->written + 1);
 }
 
 /* The next number, committed and counted */
@@ -67,7 +79,18 @@ static void write_event(struct kunit *test)
 	simple_ring_buffer_commit(remote->ring);
 }
 
-/* The same, as others see it before it is counted */
+/* So many numbers at a time, committed and counted */
+static void write_at(struct kunit *test, unsigned int nr, u64 time)
+{
+	struct remote_test *remote = test->priv;
+
+	while (nr--) {
+		reserve_at(test, time);
+		simple_ring_buffer_commit(remote->ring);
+	}
+}
+
+/* The same as write_event(), as others see it before it is counted */
 static void write_uncounted(struct kunit *test)
 {
 	struct remote_test *remote = test->priv;
@@ -102,6 +125,37 @@ static void read_events(struct kunit *test, u32 first, unsigned int nr)
 		event = (u32 *)(data->data + i * EVENT_SIZE);
 		KUNIT_EXPECT_EQ(test, event[2], first + i);
 	}
+}
+
+/* Consume a number, which is the next one; its time */
+static u64 consume_event(struct kunit *test, u32 number)
+{
+	struct remote_test *remote = test->priv;
+	struct ring_buffer_event *event;
+	u64 time = 0;
+
+	event = ring_buffer_consume(remote->buffer, remote->cpu, &time, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_event_data(event), number);
+	return time;
+}
+
+/* Read so many numbers from the first one on as `trace` does, not before a time. */
+static u64 iterate_events(struct kunit *test, struct ring_buffer_iter *iter, u32 first,
+			  unsigned int nr, u64 from)
+{
+	struct ring_buffer_event *event;
+	u64 time;
+
+	while (nr--) {
+		event = ring_buffer_iter_peek(iter, &time);
+		KUNIT_ASSERT_NOT_NULL(test, event);
+		KUNIT_ASSERT_EQ(test, *(u32 *)ring_buffer_event_data(event), first++);
+		KUNIT_EXPECT_GE(test, time, from);
+		from = time;
+		ring_buffer_iter_advance(iter);
+	}
+	return from;
 }
 
 /* Nothing is counted: the page of the only event is not taken from the remote. */
@@ -197,6 +251,69 @@ static void remote_test_moving(struct kunit *test)
 static void remote_test_headless(struct kunit *test)
 {
 	search_head(test, 0);
+}
+
+/* A swap that is refused leaves what there is to the next read. */
+static void remote_test_refused(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+
+	write_event(test);
+	remote->refuses = true;
+	read_events(test, 0, 0);
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(remote->buffer, remote->cpu, NULL, NULL));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty_cpu(remote->buffer, remote->cpu));
+	remote->refuses = false;
+	read_events(test, 0, 1);
+}
+
+/* A clock that is set back leaves the events at the time that it had. */
+static void remote_test_clock(struct kunit *test)
+{
+	write_at(test, 1, 100);
+	write_at(test, 1, 50);
+	write_at(test, 1, 101);
+	KUNIT_EXPECT_EQ(test, consume_event(test, 0), 100);
+	KUNIT_EXPECT_EQ(test, consume_event(test, 1), 100);
+	KUNIT_EXPECT_EQ(test, consume_event(test, 2), 101);
+}
+
+/* Each page begins later than the one before, so that the head is found. */
+static void remote_test_clock_pages(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+	struct ring_buffer_iter *iter;
+
+	write_at(test, PAGE_EVENTS, 100);
+	write_at(test, PAGE_EVENTS, 50);
+	write_at(test, 1, 40);
+	iter = ring_buffer_read_start(remote->buffer, remote->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_EXPECT_LT(test, iterate_events(test, iter, PAGE_EVENTS, PAGE_EVENTS + 1, 100), 110);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_read_finish(iter);
+}
+
+/* What follows the reader page is overwritten while that is read: go on with the oldest event. */
+static void remote_test_lapped(struct kunit *test)
+{
+	struct remote_test *remote = test->priv;
+	struct ring_buffer_iter *iter;
+
+	write_at(test, PAGE_EVENTS, 1);
+	consume_event(test, 0);
+	write_at(test, PAGE_EVENTS, 2);
+	write_at(test, PAGE_EVENTS, 3);
+	iter = ring_buffer_read_start(remote->buffer, remote->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iterate_events(test, iter, 1, 1, 1);
+	write_at(test, 1, 4);
+	iterate_events(test, iter, 2, PAGE_EVENTS - 2, 1);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	KUNIT_EXPECT_EQ(test, ring_buffer_iter_lost_events(iter), PAGE_EVENTS);
+	iterate_events(test, iter, 2 * PAGE_EVENTS, PAGE_EVENTS + 1, 3);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_read_finish(iter);
 }
 
 static struct trace_event_fields event_fields[] = {
@@ -314,6 +431,10 @@ static struct kunit_case remote_test_cases[] = {
 	KUNIT_CASE(remote_test_stopped),
 	KUNIT_CASE(remote_test_moving),
 	KUNIT_CASE(remote_test_headless),
+	KUNIT_CASE(remote_test_refused),
+	KUNIT_CASE(remote_test_clock),
+	KUNIT_CASE(remote_test_clock_pages),
+	KUNIT_CASE(remote_test_lapped),
 	KUNIT_CASE(remote_test_unregistered),
 	{}
 };
