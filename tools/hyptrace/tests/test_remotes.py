@@ -48,6 +48,17 @@ def test_ftrace(vm, selftest, mode, cpu):
              "cd ftrace; PATH=$PATH:$PWD", files=files, mode=mode, cpu=cpu, timeout=900)
 
 
+@pytest.mark.seconds(40)
+def test_clocksource(vm, selftest):
+    """A script that needs a clocksource besides the counter, which there is if the tick is
+    periodic."""
+    done = vm.tests("periodic tick",
+                    ["./ftracetest -K test.d/remotes/hypervisor/clocksource.tc"],
+                    "cd ftrace; PATH=$PATH:$PWD", files=selftest("ftrace"), timeout=300,
+                    cmdline="highres=off nohz=off")
+    assert not re.search(r"# *SKIP", done.output)
+
+
 @pytest.mark.seconds(15)
 def test_kunit(vm, checks):
     """What a reader meets in the middle of a commit."""
