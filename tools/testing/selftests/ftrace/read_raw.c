@@ -9,7 +9,8 @@
  *	-p	read as long as poll() says that there is something
  *	-b	so many bytes at once, a page by default
  *
- * The exit status is 1 if there was nothing, 2 on an error.
+ * The exit status is 1 if there was nothing, 2 on an error. After 20 s the program
+ * ends by SIGALRM.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		errx(2, "which file?");
+
+	alarm(20);
 
 	/* splice() has a flag of its own */
 	fd = open(argv[optind], O_RDONLY | (waits || by_splice ? 0 : O_NONBLOCK));
