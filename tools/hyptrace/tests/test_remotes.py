@@ -31,6 +31,32 @@ trace-cmd stop -B hypervisor
 trace-cmd extract -B hypervisor -o /out/lost.dat >/out/lost.said 2>&1 &&
 	trace-cmd report -i /out/lost.dat >/out/lost
 """
+# What opening each file of the hypervisor's remote gives, and its counterpart of the kernel's own,
+# once tracefs is locked down. The remote itself makes write_event and trace_clock.
+LOCK = r"""set -ex
+cd /sys/kernel/tracing/remotes/hypervisor
+echo 1 >events/hypervisor/selftest/enable; echo 1 >tracing_on; echo 42 >write_event
+exec 3<trace_pipe
+mount -t securityfs securityfs /sys/kernel/security
+echo confidentiality >/sys/kernel/security/lockdown
+# An open file still works.
+dd bs=4096 count=1 <&3 | grep 'selftest id=42'
+find . -type f ! -name write_event ! -name trace_clock >/tmp/files
+set +x
+# opening FILE MODE
+opening() {
+	said=$(exec 2>&1; case $2 in
+		r) : <"$1" ;; w) : >>"$1" ;; wt) : >"$1" ;; rw) : <>"$1" ;;
+	esac) && echo ok || echo "${said##*: }"
+}
+while read -r file; do
+	kernels=$(echo "../../$file" | sed 's,events/hypervisor/[^/]*/,events/kvm/kvm_exit/,
+		s,events/hypervisor/,events/kvm/,')
+	for mode in r w wt rw; do
+		echo "$file $mode: $(opening "$file" $mode), $(opening "$kernels" $mode)"
+	done
+done </tmp/files >/out/outcomes
+"""
 # What trace-cmd says of a recording without a fault
 FINE = r"(CPU\d data recorded at offset=\w+|    \d+ bytes in size \(\d+ uncompressed\)|" \
     r"Buffer: hypervisor|)"
@@ -65,6 +91,19 @@ def test_kunit(vm, checks):
     said = vm.ok("the machine ends well", "cat /sys/kernel/debug/kunit/ring_buffer_remote/results",
                  cmdline="kunit.enable=1 kunit.autorun=1").output
     checks.add(results.kunit(said, [SUITE]))
+
+
+@pytest.mark.seconds(10)
+def test_lockdown(vm, checks):
+    """The files can't be opened once tracefs is locked down, as the kernel's own, but for what
+    describes an event."""
+    lines = trace.read(vm.ok("the machine ends well", LOCK, timeout=120).out / "outcomes")
+    refused = [line for line in lines if line.endswith(": Operation not permitted, Operation not "
+                                                       "permitted")]
+    checks.equals("what can be opened",
+                  [line for line in lines if line not in refused
+                   and not re.fullmatch(r".*/(format|id) \w+: ok, ok", line)], [])
+    checks("all files were opened", len(refused) >= 100, f"{len(refused)} of {len(lines)}")
 
 
 def numbers(lines):
