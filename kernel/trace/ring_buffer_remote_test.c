@@ -343,6 +343,26 @@ static void remote_test_unregistered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_remote_register("kunit", &callbacks, NULL, &event, 1), -ENXIO);
 }
 
+static int register_again(struct dentry *dir, void *priv)
+{
+	static struct trace_remote_callbacks callbacks;
+	struct kunit *test = priv;
+	u16 id = event.id;
+
+	KUNIT_EXPECT_EQ(test, trace_remote_register("again", &callbacks, NULL, &event, 1), -EEXIST);
+	KUNIT_EXPECT_EQ(test, event.id, id);
+	KUNIT_EXPECT_NOT_NULL(test, event.remote);
+	return -ENXIO;
+}
+
+/* Events that a remote has can't be registered again, and keep the ids that it writes. */
+static void remote_test_registered_twice(struct kunit *test)
+{
+	static struct trace_remote_callbacks callbacks = { .init = register_again };
+
+	KUNIT_EXPECT_EQ(test, trace_remote_register("kunit", &callbacks, test, &event, 1), -ENXIO);
+}
+
 static int alloc_pages_of(struct remote_test *remote)
 {
 	size_t size = (NR_PAGES - 1) * (PAGE_SIZE - BUF_PAGE_HDR_SIZE);
@@ -436,6 +456,7 @@ static struct kunit_case remote_test_cases[] = {
 	KUNIT_CASE(remote_test_clock_pages),
 	KUNIT_CASE(remote_test_lapped),
 	KUNIT_CASE(remote_test_unregistered),
+	KUNIT_CASE(remote_test_registered_twice),
 	{}
 };
 
