@@ -106,6 +106,15 @@ def test_lockdown(vm, checks):
     checks("all files were opened", len(refused) >= 100, f"{len(refused)} of {len(lines)}")
 
 
+@pytest.mark.seconds(10)
+@pytest.mark.parametrize("mode, cpu", MODES)
+def test_boot_locked_down(vm, selftest, mode, cpu):
+    """A kernel that is locked down from boot does not trace the hypervisor. KVM works."""
+    vm.ok("locked down", "[ ! -e /sys/kernel/tracing/remotes ] && [ -c /dev/kvm ] && "
+          "ftrace/kvm_run", files=selftest("ftrace"), mode=mode, cpu=cpu, timeout=120,
+          cmdline="lockdown=confidentiality")
+
+
 def numbers(lines):
     return [int(found[1]) for found in map(re.compile(r": selftest: +id=(\d+)$").search, lines)
             if found]
