@@ -10,7 +10,7 @@ import shutil
 import sys
 
 import pytest
-from hyptrace import kernel as kernels, objects, patches, process, repo, source, tree
+from hyptrace import kernel as kernels, objects, patches, process, repo, series, source, tree
 from hyptrace.machine import BUILD, ROOT, Failure, cross_for, need
 from hyptrace.vm import PRELUDE
 
@@ -189,6 +189,23 @@ def test_without_tracing_no_function_of_el2_is_longer_than_in_the_source(tmp_pat
     assert len(now) >= 200
     assert not {name: (was.get(name), length) for name, length in now.items()
                 if name not in may_grow and length > was.get(name, 0)}
+
+
+@pytest.mark.seconds(100)
+def test_without_the_option_functions_of_el2_are_as_before(checks):
+    """EL2's object, byte for byte, before the mails that let it trace functions and after them."""
+    names = {name: commit for commit, name in series.commits_of("hyp-trace").items()}
+    first = names["KVM-arm64-Trace-the-functions-of-EL2.patch"]
+    last = names["KVM-arm64-Choose-at-EL2-which-functions-are-traced.patch"]
+    found = []
+    for commit, value in (f"{first}^", "n"), (last, "n"), (last, "y"):
+        out = kernels.build("lint", tree=tree.checkout("prefix", commit=commit),
+                            options=[f"KVM_HYP_FUNCTION_TRACER={value}"],
+                            unknown=tree.our_options(), targets=[objects.NVHE + "/"])
+        found.append((out / objects.EL2).read_bytes())
+    checks("they are the same", found[0] == found[1])
+    checks("and have other code with the option", found[1] != found[2])
+    remove(LINT)
 
 
 # Options of each, and which must be in .config
