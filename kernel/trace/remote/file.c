@@ -188,16 +188,8 @@ ssize_t trace_remote_read_number(char __user *ubuf, size_t cnt, loff_t *ppos, un
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
 }
 
-/**
- * trace_remote_do_words - do what words say, up to one that is wrong
- * @file:	the file that they are written to
- * @buf:	the words, with white space between. It is changed
- * @fn:		does what one says; returns 0 or an errno
- *
- * Context: process context, may sleep.
- * Return: how many bytes were good; if the first word is wrong, what @fn returned.
- */
-ssize_t trace_remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn)
+/* Do what the words say, up to one that is wrong. How many bytes were good. */
+static ssize_t remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn)
 {
 	char *next = buf, *word;
 	int ret;
@@ -245,7 +237,7 @@ ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, siz
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 
-	ret = trace_remote_do_words(file, buf, fn);
+	ret = remote_do_words(file, buf, fn);
 	kfree(buf);
 
 	err = apply(trace_remote_of(file));

@@ -11,15 +11,11 @@
  * space, or when the file is closed.
  */
 #include <linux/cleanup.h>
-#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "remote.h"
 
@@ -27,14 +23,12 @@
  * struct remote_functions_file - a list that is open, seq_file.private
  * @lock:	covers the rest
  * @emptied:	the list was emptied, which has not taken effect if nothing was written since
- * @len:	bytes of @word
- * @word:	a word at the end of what was written, without white space behind
+ * @parser:	has a word at the end of what was written, without white space behind
  */
 struct remote_functions_file {
-	struct mutex	lock;	/* covers the rest */
-	bool		emptied;
-	size_t		len;
-	char		word[KSYM_SYMBOL_LEN];
+	struct mutex		lock;	/* covers the rest */
+	bool			emptied;
+	struct trace_parser	parser;
 };
 
 static struct remote_functions_file *remote_functions_file(const struct file *file)
@@ -124,6 +118,11 @@ static int remote_functions_open_seq(struct inode *inode, struct file *file)
 		return ret;
 
 	list = remote_functions_file(file);
+	if (trace_parser_get_init(&list->parser, KSYM_SYMBOL_LEN)) {
+		seq_release_private(inode, file);
+		return -ENOMEM;
+	}
+
 	mutex_init(&list->lock);
 	list->emptied = file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC;
 	if (list->emptied)
@@ -136,19 +135,29 @@ static int remote_functions_open(struct inode *inode, struct file *file)
 	return trace_remote_open_with(inode, file, remote_functions_open_seq);
 }
 
+/* Have the parser's word select functions, or not, and make room for another one. */
+static int remote_functions_word(struct file *file)
+{
+	struct trace_parser *parser = &remote_functions_file(file)->parser;
+	int ret;
+
+	ret = trace_remote_set_function(trace_remote_of(file), parser->buffer,
+					remote_list_of(file));
+	trace_parser_clear(parser);
+	return ret;
+}
+
 /* As of the kernel's file, what is wrong now is not reported. */
 static void remote_functions_end(struct file *file)
 {
 	struct remote_functions_file *list = remote_functions_file(file);
-	struct trace_remote *remote = trace_remote_of(file);
+	bool loaded = trace_parser_loaded(&list->parser);
 
-	if (!list->emptied && !list->len)
-		return;
-
-	list->word[list->len] = '\0';
-	if (list->len)
-		trace_remote_set_function(remote, list->word, remote_list_of(file));
-	trace_remote_apply_functions(remote);
+	if (loaded)
+		remote_functions_word(file);
+	if (loaded || list->emptied)
+		trace_remote_apply_functions(trace_remote_of(file));
+	trace_parser_put(&list->parser);
 }
 
 static int remote_functions_release(struct inode *inode, struct file *file)
@@ -158,83 +167,56 @@ static int remote_functions_release(struct inode *inode, struct file *file)
 	return trace_remote_release(inode, file);
 }
 
-static int remote_functions_word(struct trace_remote *remote, char *word, int which)
+/*
+ * Do what the words say, up to one that is wrong. How many bytes were good. A wrong word is not
+ * kept.
+ */
+static ssize_t remote_functions_take(struct file *file, const char __user *ubuf, size_t cnt,
+				     loff_t pos)
 {
-	return trace_remote_set_function(remote, word, which);
-}
+	struct trace_parser *parser = &remote_functions_file(file)->parser;
+	ssize_t read, done;
+	int ret;
 
-/* Where the last word ends that does not go on. As to the kernel's file, a null ends one, too. */
-static size_t remote_functions_split(char *buf, size_t len)
-{
-	size_t i, ended = 0;
+	for (done = 0; done < cnt; done += read) {
+		read = trace_get_user(parser, ubuf + done, cnt - done, &pos);
+		if (read < 0) {
+			trace_parser_clear(parser);
+			parser->fail = false;
+			return done ?: read;
+		}
 
-	for (i = 0; i < len; i++) {
-		if (!buf[i])
-			buf[i] = ' ';
-		if (isspace(buf[i]))
-			ended = i + 1;
+		if (!trace_parser_loaded(parser) || trace_parser_cont(parser))
+			continue;
+
+		ret = remote_functions_word(file);
+		if (ret)
+			return done ?: ret;
 	}
 
-	return ended;
-}
-
-/*
- * Do what the words say, and keep what may be a part of one. How many bytes were good. A wrong word
- * is not kept.
- */
-static ssize_t remote_functions_take(struct file *file, char *buf, size_t len)
-{
-	struct remote_functions_file *list = remote_functions_file(file);
-	size_t ended = remote_functions_split(buf, len), rest = len - ended;
-	ssize_t good;
-
-	list->len = 0;
-	if (rest >= sizeof(list->word) && !ended)
-		return -EINVAL;
-
-	memcpy(list->word, buf + ended, min(rest, sizeof(list->word)));
-	buf[ended] = '\0';
-	good = trace_remote_do_words(file, buf, remote_functions_word);
-	if (good != ended || rest >= sizeof(list->word))
-		return good;
-
-	list->len = rest;
-	return len;
+	return done;
 }
 
 /* As to the kernel's file, a list of any length can be written. */
 static ssize_t remote_functions_write(struct file *file, const char __user *ubuf, size_t cnt,
 				      loff_t *ppos)
 {
-	char *buf __free(kfree) = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	struct remote_functions_file *list = remote_functions_file(file);
-	size_t before;
 	ssize_t ret;
 	int err;
 
-	if (!buf)
-		return -ENOMEM;
 	if (!cnt)
 		return 0;
 
 	guard(mutex)(&list->lock);
-	before = list->len;
-	cnt = min(cnt, PAGE_SIZE - sizeof(list->word));
-	memcpy(buf, list->word, before);
-	if (copy_from_user(buf + before, ubuf, cnt))
-		return -EFAULT;
-
-	/* A word that has begun before ends in this write, or goes on: what is good is longer. */
-	ret = remote_functions_take(file, buf, before + cnt);
+	ret = remote_functions_take(file, ubuf, min(cnt, PAGE_SIZE), *ppos);
 	list->emptied = false;
 	err = trace_remote_apply_functions(trace_remote_of(file));
 	if (err)
 		return err;
-	if (ret < 0)
-		return ret;
-
-	*ppos += ret - before;
-	return ret - before;
+	if (ret > 0)
+		*ppos += ret;
+	return ret;
 }
 
 static const struct file_operations remote_functions_fops = {

@@ -439,7 +439,6 @@ int trace_remote_event_single_release(struct inode *inode, struct file *file);
 /* What a word that is written to a file does. @word may be changed; @nr is that of the file. */
 typedef int (*trace_remote_word_fn)(struct trace_remote *remote, char *word, int nr);
 
-ssize_t trace_remote_do_words(struct file *file, char *buf, trace_remote_word_fn fn);
 ssize_t trace_remote_write_words(struct file *file, const char __user *ubuf, size_t cnt,
 				 loff_t *ppos, trace_remote_word_fn fn,
 				 int (*apply)(struct trace_remote *remote));
